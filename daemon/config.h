@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTLD_CONFIG_H
+#define MTLD_CONFIG_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * Everything an operator can set, with its default. Filled by config_defaults(), then by
+ * config_load() from an ini file ([mtld] section, every key commented in etc/mtld.conf).
+ * An unknown key, a bad value or an unknown section is an error that names file, line, key, the
+ * value, what is accepted, and is never half applied.
+ */
+struct config {
+	double max_overhead;       /* fraction of a target's CPU time, 0.0001..0.1; default 0.01 */
+	double max_daemon_cpu;     /* fraction of one core for mtld, 0.0001..0.5; default 0.01 */
+	double window_seconds;     /* decay of observations, CPU time, 1..3600; default 30 */
+	double longest_window;     /* cap of T_max, 0.01..10 s; default 2 */
+	double keep_exited_seconds; /* how long the last curve of a dead process is kept; default 60 */
+	unsigned max_processes;    /* tracked at once, 1..1024; default 64 */
+	unsigned max_clients;      /* connections at once, 1..4096; default 128 */
+	unsigned ring_bytes;       /* per-CPU event ring, power of two, 4096..16 MiB; default 65536 */
+	bool realtime;             /* arm from the target's own CPU at real-time priority; default yes */
+	char socket_group[32];     /* group that may see and track everything; default "mtl" */
+};
+
+void config_defaults(struct config *ret_config);
+
+/*
+ * path NULL: the default file, which may be missing. An explicitly named file may not.
+ * On error: negative errno and a one-line message in ret_error (always NUL-terminated).
+ */
+int config_load(const char *path, struct config *config, char *ret_error, size_t error_size);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTLD_MANAGER_H
+#define MTLD_MANAGER_H
+
+/*
+ * The manager holds all state of the daemon: tracked processes, their observations, the governor,
+ * the sampler. The server asks it; it never knows about sockets or JSON framing. Everything here
+ * is called from the one event-loop thread.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <systemd/sd-event.h>
+#include "config.h"
+#include "mtl.h"
+
+struct manager;
+
+struct manager_process {
+	pid_t pid;
+	uid_t uid; /* owner, as the effective uid of the process when it was tracked */
+	char comm[16];
+	const char *state; /* "starting", "sampling", "paused", "exited" */
+	char reason[96];   /* "" or why the state is what it is */
+	unsigned threads;
+	uint64_t observations, births, lost;
+	double resident_bytes, cpu_seconds, wall_seconds;
+	double overhead_target;         /* NAN: not known yet */
+	double observations_per_second; /* NAN: not known yet */
+};
+
+struct manager_status {
+	pid_t pid;
+	double uptime_seconds;
+	char rung[16];    /* "watchpoints" or "none" */
+	char reason[256]; /* why this rung; with "none": what is missing */
+	char fix[256];    /* what would help; "" when nothing is needed */
+	char method[16];  /* "own-cpu" or "one-shot"; "" when none */
+	unsigned slots;
+	double trap_seconds, arm_seconds, switch_seconds, shift_seconds, resolution_seconds;
+	double daemon_cpu; /* fraction of one core over the last seconds; NAN: not known yet */
+	unsigned processes;
+	uint64_t lost;
+};
+
+/* Never fails for want of privilege: then the rung is "none" and tracking says why. */
+int manager_new(sd_event *event, const struct config *config, const char *root,
+	struct manager **ret_manager);
+struct manager *manager_free(struct manager *manager);
+
+/*
+ * 0, also when already tracked (idle_seconds is then updated; 0: never forget).
+ * -ESRCH no such process; -ENOTSUP a kernel thread; -EUSERS max_processes reached;
+ * -ENOSYS sampling impossible here (manager_status() has reason and fix); -EACCES this process is
+ * not to be observed.
+ */
+int manager_track(struct manager *manager, pid_t pid, double idle_seconds);
+
+/* -ENOENT: not tracked. */
+int manager_untrack(struct manager *manager, pid_t pid);
+
+/* One process, or -ENOENT. */
+int manager_process(struct manager *manager, pid_t pid, struct manager_process *ret_process);
+
+/* The index'th tracked process, or -ENOENT at the end. Order is stable while nothing is tracked. */
+int manager_process_at(struct manager *manager, unsigned index, struct manager_process *ret_process);
+
+void manager_status(struct manager *manager, struct manager_status *ret_status);
+
+/*
+ * The curve now. In options only sizes, windows and reference_bytes are read (reference 0: the L2
+ * size). -ENOENT not tracked; -ENODATA not enough observations yet; -EINVAL; -ENOMEM.
+ */
+int manager_curve(struct manager *manager, pid_t pid, const struct mtl_estimate_options *options,
+	struct mtl_curve **ret_curve, struct mtl_curve_origin *ret_origin);
+
+/* Copies of the observations held, for --record; the caller frees both arrays. */
+int manager_observations(struct manager *manager, pid_t pid, struct mtl_observation **ret_observations,
+	size_t *ret_n, struct mtl_birth **ret_births, size_t *ret_n_births,
+	struct mtl_curve_origin *ret_origin, struct mtl_estimate_options *ret_options);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTL_H
+#define MTL_H
+
+/*
+ * libmtl: from watched cache lines to a miss-ratio curve.
+ *
+ * The data's way, one noun a stage, each built from the one before:
+ *
+ *     observations -> survival -> footprint -> fill time -> miss curve
+ *
+ * An observation is one cache line that was picked at a moment independent of the program, with a
+ * known probability, and watched until a deadline drawn beforehand (residual-time sampling). All
+ * functions are pure: no system calls, no clock, no logging, no global state. They return 0 or a
+ * negative errno and leave their ret_ outputs untouched on failure.
+ *
+ * Units: seconds are seconds of the process's CPU time, sizes are bytes unless a name says lines.
+ * Unknown numbers are NAN, "never" is INFINITY.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MTL_LINE_BYTES 64
+#define MTL_WORDS_PER_LINE 8
+#define MTL_SLOTS_MAX 4
+
+struct json_object;
+
+/* One watched line. 64 bytes, so that 4096 of them are the 256 KiB a process may hold. */
+struct mtl_observation {
+	double moment;                /* process CPU time at arming */
+	double deadline;              /* drawn before arming and blind to the line; > 0 */
+	double weight;                /* lines this one stands for: 1 / (probability it was drawn) */
+	float touched[MTL_SLOTS_MAX]; /* arming to first touch of each word; INFINITY: untouched */
+	double wall;                  /* wall-clock seconds at arming, for composing co-runners */
+	uint8_t slots;                /* words watched, 1..MTL_SLOTS_MAX, all in one line */
+	uint8_t whole_line;           /* 1: the (single) slot covered all 64 bytes of the line */
+	uint8_t reserved[6];
+	uint64_t sequence;            /* number of this observation within its process */
+};
+
+/* Lines born so far (fresh pages x lines touched on each), as a non-decreasing series. */
+struct mtl_birth {
+	double moment; /* process CPU time */
+	double lines;  /* cumulative */
+};
+
+struct mtl_curve_point {
+	double size_bytes;
+	double fill_time_seconds; /* INFINITY: the program does not fill that much */
+	double misses_per_second; /* per second of process CPU time */
+	double low, high;         /* 90 % interval of misses_per_second; low <= misses <= high */
+	double miss_ratio;        /* misses per memory access; NAN when accesses are not counted */
+	double relative_miss_ratio; /* misses(size) / misses(reference); NAN when that is 0 */
+	bool below_resolution;    /* decided by windows shorter than the resolution */
+};
+
+struct mtl_footprint_point {
+	double window_seconds;
+	double bytes;
+	double low, high; /* 90 % interval */
+};
+
+/* What the numbers of a curve are about; filled by whoever took the observations. */
+struct mtl_curve_origin {
+	pid_t pid;
+	char comm[16];
+	char method[16]; /* "residual" */
+	char rung[16];   /* "watchpoints" */
+	char clock[8];   /* "cpu" */
+	double window_seconds;
+	double wall_seconds;
+	double cpu_seconds;
+	uint64_t lost; /* samples that could not be delivered */
+	double resident_bytes;
+	double accesses_per_second; /* NAN: not counted */
+	double overhead_target;     /* fraction of the target's CPU time; NAN: not known */
+	double overhead_daemon;     /* fraction of one core */
+	char note[128];             /* "" or one sentence: what was limited while observing */
+};
+
+struct mtl_curve {
+	struct mtl_curve_point *points;
+	size_t n_points;
+	struct mtl_footprint_point *footprint;
+	size_t n_footprint;
+	uint64_t observations;
+	double effective_observations; /* (sum of decay*weight)^2 / sum of squares */
+	double footprint_bytes;        /* at the longest trusted window */
+	double footprint_window_seconds;
+	double resolution_seconds;
+	double resolution_bytes;
+	double reference_bytes;
+};
+
+struct mtl_estimate_options {
+	const double *sizes; /* NULL: mtl_default_sizes() */
+	size_t n_sizes;
+	const double *windows; /* NULL: decades from the resolution to the longest trusted window */
+	size_t n_windows;
+	double now;                /* process CPU time at which observations have full weight */
+	double window_seconds;     /* decay: weight exp(-(now - moment) / window_seconds); 0: none */
+	double resolution_seconds; /* shortest window the instrument can be trusted at */
+	double reference_bytes;    /* size that relative ratios refer to */
+	double cache_bytes;        /* last-level cache; only for default sizes; 0: unknown */
+	double accesses_per_second; /* NAN: unknown */
+	unsigned resamples;        /* bootstrap replicates; 0: 100 */
+	uint64_t seed;
+};
+
+/* Fewest observations an estimate is given from; fewer is -ENODATA. */
+#define MTL_OBSERVATIONS_NEEDED 60
+
+/*
+ * Everything in one call: the curve of what was observed.
+ * -ENODATA: fewer than MTL_OBSERVATIONS_NEEDED observations; -EINVAL: an observation or option that
+ * cannot be (deadline <= 0, weight <= 0, slots out of range, sizes not positive); -ENOMEM.
+ */
+int mtl_curve_from_observations(const struct mtl_observation *observations, size_t n,
+	const struct mtl_birth *births, size_t n_births, const struct mtl_estimate_options *options,
+	struct mtl_curve **ret_curve);
+
+/* NULL-safe, returns NULL. */
+struct mtl_curve *mtl_curve_free(struct mtl_curve *curve);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0-only
+/*
+ * Samples that carry a data address; so far the page-fault event, one per CPU, filtered here.
+ *
+ * A fault of a tracked process is a page born after watches were armed: it is counted (all) and
+ * its address told (one in MTL_FAULT_PERIOD), so that mtld can ask what kind of page it is. A fault
+ * in the very page that is being watched means that the watched line has died and another was
+ * born at its address: what the watch sees from here on is not the line that was drawn.
+ */
+#include "maps.bpf.h"
+
+SEC("perf_event")
+int address_sample(struct bpf_perf_event_data *ctx)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__u64 page = ctx->addr >> MTL_PAGE_SHIFT;
+	__u32 index = 0;
+	struct mtl_process *process = process_of(id >> 32, &index);
+	__u64 before;
+
+	if (!process)
+		return 0;
+	before = __sync_fetch_and_add(&process->faults, 1);
+	process->faulted_page = page;
+	if (page == process->watched_page)
+		process->reborn = process->sequence;
+	if (before % MTL_FAULT_PERIOD == 0)
+		tell(MTL_LIFE_FAULT, index, id >> 32, id, ctx->addr);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#ifndef MTL_EVENT_H
+#define MTL_EVENT_H
+
+/*
+ * The one contract between the BPF programs and mtld. Fixed-width fields, no holes, sizes asserted.
+ * The structures below live in maps that mtld maps into its memory, so both sides read and write
+ * the very same bytes; each field names its only writer.
+ *
+ * The process clock is one 64-bit word: CPU time of all threads of a process in nanoseconds in the
+ * upper 52 bits, the number of its threads on a CPU right now in the lower 12. With
+ *
+ *     clock(now) = base + running * now
+ *
+ * a switch in adds -now to base and 1 to running, a switch out adds +now and -1: one atomic
+ * addition each, no lock, and one atomic load reads a consistent pair. Arithmetic is modulo 2^52 ns
+ * (52 days); only differences are used.
+ */
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#define MTL_PROCESSES_MAX 1024
+#define MTL_CPUS_MAX 1024
+#define MTL_SLOTS 4
+#define MTL_CLOCK_SHIFT 12
+#define MTL_CLOCK_RUNNING ((1ULL << MTL_CLOCK_SHIFT) - 1)
+#define MTL_PAGE_SHIFT 12
+
+struct mtl_process {
+	__u64 clock;                   /* bpf: see above */
+	__u64 switches;                /* bpf: times a thread was switched in */
+	__u64 faults;                  /* bpf: page faults, each a page that became resident */
+	__u64 faulted_page;            /* bpf: page number of the latest of them */
+	__u64 traps;                   /* bpf: debug exceptions taken */
+	__u64 stray_traps;             /* bpf: of these, not the first of an armed slot */
+	__u64 lost;                    /* bpf: hits that found no room in the ring */
+	__u64 slot_address[MTL_SLOTS]; /* mtld: what each slot watches; 0: nothing */
+	__u64 watched_page;            /* mtld: page number of the watched line; 0: none */
+	__u32 sequence;                /* mtld: number of the current watch */
+	__u32 hits;                    /* bpf sets bits, mtld clears: slots that fired */
+	__u32 slots_on;                /* mtld: slots enabled now, 0..4 */
+	__u32 slots_open;              /* mtld: events open (they cost a little at each switch) */
+	__u32 reborn;                  /* bpf: sequence of the watch whose page was faulted in anew */
+	__u32 traced;                  /* bpf: 1 while a debugger holds the process */
+	__u32 cpu;                     /* bpf: CPU it was last switched in on */
+	__u32 reserved;
+};
+
+/* Who runs on a CPU, and who ran there just before. Process numbers are index + 1; 0: untracked. */
+struct mtl_cpu {
+	__u32 current;           /* bpf */
+	__u32 previous;          /* bpf */
+	__u32 previous_runnable; /* bpf: it was preempted, not put to sleep */
+	__u32 reserved;
+	__u64 switched;          /* bpf: when, CLOCK_MONOTONIC ns */
+	__u64 pad[5];
+};
+
+/* What a trap, a switch and an arming cost the target, to be taken out of its clock. */
+struct mtl_costs {
+	__u64 trap_ns;
+	__u64 switch_on_ns[MTL_SLOTS + 1]; /* switch-in with that many slots enabled */
+};
+
+struct mtl_hit {
+	__u64 clock;    /* process CPU time, ns */
+	__u64 time;     /* CLOCK_MONOTONIC, ns */
+	__u32 process;  /* index */
+	__u32 sequence; /* of the watch */
+	__u32 slot;
+	__u32 reborn; /* 1: the page was faulted in anew after arming */
+};
+
+enum mtl_life_kind {
+	MTL_LIFE_THREAD = 1, /* a thread was born */
+	MTL_LIFE_EXEC = 2,
+	MTL_LIFE_EXIT = 3, /* a thread ended */
+	MTL_LIFE_TRACED = 4,
+	MTL_LIFE_UNTRACED = 5,
+	MTL_LIFE_FAULT = 6,
+};
+
+struct mtl_life {
+	__u32 kind;
+	__u32 process; /* index */
+	__u32 tgid;    /* in the initial pid namespace */
+	__u32 tid;     /* likewise */
+	__u64 address; /* MTL_LIFE_FAULT: the faulting address; else 0 */
+};
+
+/* A task as the kernel's events name it; written by the task iterator. */
+struct mtl_task {
+	__u32 tgid;
+	__u32 tid;
+};
+
+/* The address of one in MTL_FAULT_PERIOD page faults, told as a life record of its own kind. */
+#define MTL_FAULT_PERIOD 64
+
+_Static_assert(sizeof(struct mtl_process) == 128, "mtl_process has no holes");
+_Static_assert(sizeof(struct mtl_cpu) == 64, "mtl_cpu is one cache line");
+_Static_assert(sizeof(struct mtl_costs) == 48, "mtl_costs has no holes");
+_Static_assert(sizeof(struct mtl_hit) == 32, "mtl_hit has no holes");
+_Static_assert(sizeof(struct mtl_life) == 24, "mtl_life has no holes");
+_Static_assert(sizeof(struct mtl_task) == 8, "mtl_task has no holes");
+
+/* CPU time in ns (modulo 2^52) that the clock word shows at `now`. */
+static inline __u64 mtl_clock_at(__u64 word, __u64 now)
+{
+	__u64 running = word & MTL_CLOCK_RUNNING;
+
+	return ((word >> MTL_CLOCK_SHIFT) + running * now) & (~0ULL >> MTL_CLOCK_SHIFT);
+}
+
+#endif

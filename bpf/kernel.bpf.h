@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#ifndef MTL_KERNEL_BPF_H
+#define MTL_KERNEL_BPF_H
+
+/*
+ * The few kernel types the programs read, relocated by CO-RE at load time: only the fields used,
+ * in any order. A field that a kernel lacks is tested with bpf_core_field_exists() by its reader.
+ */
+
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <stdbool.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct task_struct {
+	unsigned int __state;
+	unsigned int ptrace;
+	int pid;
+	int tgid;
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#ifndef MTL_MAPS_BPF_H
+#define MTL_MAPS_BPF_H
+
+/*
+ * Maps shared by all objects: each object declares them, mtld gives all the same ones
+ * (bpf_map__reuse_fd). Rings are one per CPU, so that CPUs never contend for one.
+ */
+
+#include "kernel.bpf.h"
+#include "event.h"
+
+/* tgid (initial pid namespace) -> index into processes */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MTL_PROCESSES_MAX);
+	__type(key, __u32);
+	__type(value, __u32);
+} tracked SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, MTL_PROCESSES_MAX);
+	__type(key, __u32);
+	__type(value, struct mtl_process);
+} processes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, MTL_CPUS_MAX);
+	__type(key, __u32);
+	__type(value, struct mtl_cpu);
+} cpus SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct mtl_costs);
+} costs SEC(".maps");
+
+/* One hit ring a CPU; the inner size is set at load. */
+struct hit_ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 65536);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, MTL_CPUS_MAX);
+	__type(key, __u32);
+	__array(values, struct hit_ring);
+} hit_rings SEC(".maps");
+
+/* Births and deaths of processes and threads, and sampled page faults: for the main loop. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 262144);
+} life_ring SEC(".maps");
+
+/* life_ring records that found no room */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} life_lost SEC(".maps");
+
+static __always_inline struct mtl_process *process_at(__u32 index)
+{
+	return bpf_map_lookup_elem(&processes, &index);
+}
+
+/* The tracked process of that tgid, its index in *ret_index; NULL: not tracked. */
+static __always_inline struct mtl_process *process_of(__u32 tgid, __u32 *ret_index)
+{
+	__u32 *index = bpf_map_lookup_elem(&tracked, &tgid);
+
+	if (!index)
+		return NULL;
+	*ret_index = *index;
+	return process_at(*index);
+}
+
+static __always_inline void count_life_lost(void)
+{
+	__u32 zero = 0;
+	__u64 *lost = bpf_map_lookup_elem(&life_lost, &zero);
+
+	if (lost)
+		__sync_fetch_and_add(lost, 1);
+}
+
+static __always_inline void tell(__u32 kind, __u32 index, __u32 tgid, __u32 tid, __u64 address)
+{
+	struct mtl_life *life = bpf_ringbuf_reserve(&life_ring, sizeof(*life), 0);
+
+	if (!life) {
+		count_life_lost();
+		return;
+	}
+	life->kind = kind;
+	life->process = index;
+	life->tgid = tgid;
+	life->tid = tid;
+	life->address = address;
+	bpf_ringbuf_submit(life, 0);
+}
+
+static __always_inline void tell_life(__u32 kind, __u32 index, struct task_struct *task)
+{
+	tell(kind, index, task->tgid, task->pid, 0);
+}
+
+#endif

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: MIT
+#
+# One non-recursive Makefile; `make help` lists the targets. Everything made goes under $(BUILD).
+# pkg-config and the compiler are asked only when a recipe runs, after `deps` has seen to them, so
+# this file needs nothing but make and a shell to be read.
+
+VERSION := 0.1.0
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+SBINDIR ?= $(PREFIX)/sbin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
+DOCDIR ?= $(PREFIX)/share/doc/mtl
+SYSCONFDIR ?= /etc
+BUILD ?= build
+FUZZ_SECONDS ?= 60
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CLANG ?= clang
+CFLAGS ?= -O2 -g
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+export PATH := $(PATH):/usr/sbin:/sbin
+export MTL_BUILD := $(BUILD)
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-8s %s\n' '$(1)' '$(2)';)
+
+# once,NAME,COMMAND: a variable whose command runs at its first use and never again
+once = $(1) = $$(eval $(1) := $$(shell $(2)))$$($(1))
+$(eval $(call once,PKG_CFLAGS,pkg-config --cflags libbpf libsystemd json-c smartcols inih))
+$(eval $(call once,PKG_LIBS,pkg-config --libs libbpf libsystemd json-c smartcols inih))
+$(eval $(call once,JSON_LIBS,pkg-config --libs json-c))
+$(eval $(call once,CMOCKA,pkg-config --cflags --libs cmocka))
+$(eval $(call once,MULTIARCH,gcc -print-multiarch))
+$(eval $(call once,BPF_ARCH,uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/'))
+
+WARNINGS := -Wall -Wextra -Werror
+DEFINES := -D_GNU_SOURCE= -DMTL_VERSION='"$(VERSION)"' -DMTL_SBINDIR='"$(SBINDIR)"' \
+	-DMTL_SYSCONFDIR='"$(SYSCONFDIR)"'
+COMPILE = -std=gnu11 $(CFLAGS) $(WARNINGS) -fPIC -pthread $(DEFINES) $(CPPFLAGS) $(PKG_CFLAGS) -MMD -MP
+LIBS = -Wl,--as-needed $(PKG_LIBS) -lm -lpthread
+
+INCLUDE_lib := -Ilib
+INCLUDE_daemon := -Ilib -Idaemon -Ibpf -I$(BUILD) -I$(BUILD)/bpf
+INCLUDE_cli := -Ilib -Icli
+INCLUDE_unit := $(INCLUDE_daemon) -Icli -Itests/unit
+
+LIB_SRC := $(wildcard lib/*.c)
+DAEMON_SRC := $(filter-out daemon/mtld.c,$(wildcard daemon/*.c))
+CLI_SRC := $(filter-out cli/mtl.c,$(wildcard cli/*.c))
+BPF_SRC := $(wildcard bpf/*.bpf.c)
+TESTS := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
+FUZZERS := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/fuzz_*.c))
+SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(BPF_SRC))
+GENERATED := $(SKELETONS) $(if $(wildcard daemon/io.mtld.varlink),$(BUILD)/io.mtld.varlink.h)
+# programs the live tests bring along, one a file
+HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/live/*.c tests/bench/*.c tests/kernels/*.c))
+
+PROGRAMS := $(BUILD)/mtld $(BUILD)/mtl $(BUILD)/libmtl.so $(BUILD)/libmtl.a
+
+# A test is linked with these objects of tests/unit before the archives: what they define is not
+# taken from daemon/ (a test that wants the real manager simply does not name the fake one).
+EXTRA_test_server := fake_manager
+EXTRA_test_methods := fake_manager
+EXTRA_fuzz_message := fake_manager
+
+DEPS := $(addprefix deps-,check demo fuzz format kernels systemd)
+
+.PHONY: all demo check check-unit check-live check-kernels check-systemd check-layers check-docs \
+	bench fuzz format install uninstall clean help force deps $(DEPS)
+.SECONDARY:
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+all: $(PROGRAMS)
+
+deps:
+	@packaging/build-deps.sh build
+$(DEPS): deps-%: deps
+	@packaging/build-deps.sh $*
+
+# --- generated files
+
+$(BUILD)/io.mtld.varlink.h: daemon/io.mtld.varlink | deps
+	$(call say,GEN,$@)mkdir -p $(@D)
+	$(Q)sed -e 's/[\\"]/\\&/g' -e 's/.*/\t"&\\n"/' \
+		-e '1i static const char io_mtld_varlink[] =' -e '$$s/$$/;/' $< >$@
+
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c | deps
+	$(call say,BPF,$@)mkdir -p $(@D)
+	$(Q)$(CLANG) -target bpf -g -O2 -mcpu=v3 $(WARNINGS) -D__TARGET_ARCH_$(BPF_ARCH) -Ibpf \
+		-I/usr/include/$(MULTIARCH) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@
+
+$(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
+	$(call say,SKEL,$@)bpftool gen skeleton $< name $(notdir $*)_bpf >$@
+
+# rebuild when the compiler or its flags change
+$(BUILD)/flags: force
+	@mkdir -p $(@D); f='$(subst ','\'',$(CC) $(CFLAGS) $(CPPFLAGS) $(WARNINGS) $(DEFINES))'; \
+		[ -f $@ ] && [ "$$f" = "$$(cat $@)" ] || echo "$$f" >$@
+force:
+
+# --- objects and archives, once for each flavour: directory, compiler, further flags
+
+define objects # flavour directory, compiler, flags, layer, source directory
+$(1)/$(4)/%.o: $(5)/%.c $(BUILD)/flags | deps $(if $(filter lib cli,$(4)),,$(GENERATED)) \
+		$(if $(filter unit,$(4)),deps-check)
+	$$(call say,CC,$$@)mkdir -p $$(@D)
+	$$(Q)$(2) $$(COMPILE) $(3) $(INCLUDE_$(4)) -c $$< -o $$@
+endef
+
+define archive # archive, objects
+$(1): $(2)
+	$$(call say,AR,$$@)mkdir -p $$(@D); rm -f $$@
+	$$(Q)ar rcs $$@ $(2)
+endef
+
+define test # flavour directory, compiler, flags, name
+$(1)/unit/$(4): $(1)/unit/$(4).o $(EXTRA_$(4):%=$(1)/unit/%.o) $(1)/cli.a $(1)/daemon.a $(1)/libmtl.a
+	$$(call say,LINK,$$@)$(2) $(LDFLAGS) -pthread $(3) $$^ -o $$@ $$(LIBS) $$(CMOCKA)
+endef
+
+define flavour # directory, compiler, flags
+$(eval $(call objects,$(1),$(2),$(3),lib,lib))
+$(eval $(call objects,$(1),$(2),$(3),daemon,daemon))
+$(eval $(call objects,$(1),$(2),$(3),cli,cli))
+$(eval $(call objects,$(1),$(2),$(3),unit,tests/unit))
+$(eval $(call archive,$(1)/libmtl.a,$(LIB_SRC:%.c=$(1)/%.o)))
+$(eval $(call archive,$(1)/daemon.a,$(DAEMON_SRC:%.c=$(1)/%.o)))
+$(eval $(call archive,$(1)/cli.a,$(CLI_SRC:%.c=$(1)/%.o)))
+$(foreach t,$(TESTS) $(FUZZERS),$(eval $(call test,$(1),$(2),$(3),$(t))))
+endef
+
+$(eval $(call flavour,$(BUILD),$$(CC),))
+$(eval $(call flavour,$(BUILD)/sanitize,$$(CC),$(SANITIZE)))
+$(eval $(call flavour,$(BUILD)/fuzz,$$(CLANG),$(SANITIZE) -fsanitize=fuzzer-no-link))
+$(FUZZERS:%=$(BUILD)/fuzz/unit/%): CMOCKA = -fsanitize=fuzzer
+$(FUZZERS:%=$(BUILD)/fuzz/unit/%): | deps-fuzz
+
+# --- programs
+
+$(BUILD)/mtld: $(BUILD)/daemon/mtld.o $(BUILD)/daemon.a $(BUILD)/libmtl.a
+	$(call say,LINK,$@)$(CC) $(LDFLAGS) -pthread $^ -o $@ $(LIBS)
+
+$(BUILD)/mtl: $(BUILD)/cli/mtl.o $(BUILD)/cli.a $(BUILD)/libmtl.a
+	$(call say,LINK,$@)$(CC) $(LDFLAGS) -pthread $^ -o $@ $(LIBS)
+
+$(BUILD)/libmtl.so: $(LIB_SRC:%.c=$(BUILD)/%.o)
+	$(call say,LINK,$@)$(CC) $(LDFLAGS) -shared -Wl,-soname,libmtl.so.0 -Wl,-z,defs $^ -o $@ \
+		-Wl,--as-needed $(JSON_LIBS) -lm
+
+$(BUILD)/workload: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/workload/*.c))
+	$(call say,LINK,$@)$(CC) $(LDFLAGS) -pthread $^ -o $@ -lm
+
+$(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags | deps
+	$(call say,CC,$@)mkdir -p $(@D)
+	$(Q)$(CC) $(COMPILE) -Ilib -c $< -o $@
+
+$(HELPERS): %: %.o $(BUILD)/libmtl.a
+	$(call say,LINK,$@)$(CC) $(LDFLAGS) -pthread $^ -o $@ $(LIBS)
+
+# --- running things
+
+demo: $(PROGRAMS) $(BUILD)/workload | deps-demo
+	$(Q)tests/demo.sh
+
+UNIT := $(TESTS:%=$(BUILD)/unit/%) $(TESTS:%=$(BUILD)/sanitize/unit/%)
+LIVE := $(PROGRAMS) $(BUILD)/workload $(HELPERS)
+
+check: $(LIVE) $(UNIT) | deps-check
+	$(Q)tests/check_layers.sh
+	$(Q)tests/check_docs.sh
+	$(Q)tests/run_unit.sh $(BUILD) $(TESTS)
+	$(Q)tests/live/run.sh
+check-layers:
+	$(Q)tests/check_layers.sh
+check-docs: $(PROGRAMS)
+	$(Q)tests/check_docs.sh
+check-unit: $(UNIT) | deps-check
+	$(Q)tests/run_unit.sh $(BUILD) $(TESTS)
+check-live: $(LIVE) | deps-check
+	$(Q)tests/live/run.sh
+check-kernels: $(LIVE) | deps-kernels
+	$(Q)tests/kernels/run.sh
+check-systemd: $(LIVE) | deps-systemd
+	$(Q)tests/systemd/run.sh
+bench: $(LIVE) | deps-check
+	$(Q)tests/bench/run.sh
+
+fuzz: $(FUZZERS:%=$(BUILD)/fuzz/unit/%) | deps-fuzz
+	$(Q)for f in $(FUZZERS); do mkdir -p $(BUILD)/corpus/$$f; \
+		$(BUILD)/fuzz/unit/$$f -max_total_time=$(FUZZ_SECONDS) $(BUILD)/corpus/$$f \
+			$$(ls -d tests/unit/corpus/$$f 2>/dev/null) || exit 1; done
+
+format: | deps-format
+	$(Q)clang-format -i $(wildcard lib/*.[ch] daemon/*.[ch] cli/*.[ch] bpf/*.[ch] tests/*/*.[ch])
+
+# --- installing
+
+DEST = $(DESTDIR)
+install: all
+	$(call say,INSTALL,$(DEST)$(PREFIX))install -d $(DEST)$(BINDIR) $(DEST)$(SBINDIR) \
+		$(DEST)$(LIBDIR)/pkgconfig $(DEST)$(INCLUDEDIR) $(DEST)$(UNITDIR) $(DEST)$(SYSUSERSDIR) \
+		$(DEST)$(DOCDIR) $(DEST)$(SYSCONFDIR)/mtld
+	$(Q)install -m 755 $(BUILD)/mtl $(DEST)$(BINDIR)/mtl
+	$(Q)install -m 755 $(BUILD)/mtld $(DEST)$(SBINDIR)/mtld
+	$(Q)install -m 644 $(BUILD)/libmtl.a $(DEST)$(LIBDIR)/libmtl.a
+	$(Q)install -m 755 $(BUILD)/libmtl.so $(DEST)$(LIBDIR)/libmtl.so.0
+	$(Q)ln -sf libmtl.so.0 $(DEST)$(LIBDIR)/libmtl.so
+	$(Q)install -m 644 lib/mtl.h lib/mtl_json.h $(DEST)$(INCLUDEDIR)
+	$(Q)printf '%s\n' 'Name: libmtl' 'Description: miss-ratio curves from watched cache lines' \
+		'Version: $(VERSION)' 'Requires.private: json-c' 'Libs: -L$(LIBDIR) -lmtl' \
+		'Libs.private: -lm' 'Cflags: -I$(INCLUDEDIR)' >$(DEST)$(LIBDIR)/pkgconfig/libmtl.pc
+	$(Q)for u in mtld.service mtld.socket; do \
+		sed 's|/usr/local/sbin|$(SBINDIR)|g' packaging/systemd/$$u >$(DEST)$(UNITDIR)/$$u; done
+	$(Q)install -m 644 packaging/systemd/mtl.sysusers $(DEST)$(SYSUSERSDIR)/mtl.conf
+	$(Q)install -m 644 README.md LICENSE docs/*.md daemon/io.mtld.varlink $(DEST)$(DOCDIR)
+	$(Q)[ -e $(DEST)$(SYSCONFDIR)/mtld/mtld.conf ] || \
+		install -m 644 etc/mtld.conf $(DEST)$(SYSCONFDIR)/mtld/mtld.conf
+	$(Q)[ -n '$(DEST)' ] || packaging/after-install.sh $(SYSUSERSDIR)/mtl.conf
+
+uninstall:
+	$(Q)[ -n '$(DEST)' ] || packaging/before-uninstall.sh
+	$(Q)rm -f $(addprefix $(DEST)$(LIBDIR)/,libmtl.a libmtl.so libmtl.so.0 pkgconfig/libmtl.pc) \
+		$(DEST)$(BINDIR)/mtl $(DEST)$(SBINDIR)/mtld $(DEST)$(INCLUDEDIR)/mtl.h \
+		$(DEST)$(INCLUDEDIR)/mtl_json.h $(DEST)$(UNITDIR)/mtld.service \
+		$(DEST)$(UNITDIR)/mtld.socket $(DEST)$(SYSUSERSDIR)/mtl.conf
+	$(Q)rm -rf $(DEST)$(DOCDIR)
+	$(Q)! cmp -s etc/mtld.conf $(DEST)$(SYSCONFDIR)/mtld/mtld.conf || \
+		rm -r $(DEST)$(SYSCONFDIR)/mtld
+
+clean:
+	$(Q)rm -rf $(BUILD)
+
+help:
+	@printf '%s\n' 'make [TARGET] [V=1] [CC=gcc|clang] [BUILD=dir] [PREFIX=/usr/local] [DESTDIR=]' '' \
+		'all            build/mtld, build/mtl, build/libmtl.so, build/libmtl.a (default)' \
+		'demo           the live curve of a known workload, then of bzip2' \
+		'check          everything that is quick: layers, docs, unit and live tests' \
+		'check-unit     unit tests: plain, ASan+UBSan, valgrind' \
+		'check-live     tests through the real kernel (root)' \
+		'check-kernels  the same objects on the Debian 12 kernel, in qemu' \
+		'check-systemd  installed, in a container booted with systemd' \
+		'bench          slowdown of watched programs, cost of mtld' \
+		'fuzz           each fuzzer for FUZZ_SECONDS=60' \
+		'format         clang-format every source' \
+		'install        under DESTDIR and PREFIX' 'uninstall      what install put there' \
+		'clean          remove build/' '' \
+		'Missing build dependencies are installed with apt-get (as root), in one line said so.'
+
+# --- header dependencies of everything made so far
+-include $(wildcard $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)

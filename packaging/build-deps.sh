@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# build-deps.sh GROUP...: make sure that what the named groups of packages provide is there.
+#
+# Each need is a line of the table below: group, Debian package, probe. A probe is a program found
+# in PATH (or in sbin), a pkg-config module (pc:NAME) or a header (h:NAME). Nothing missing: silent.
+# Something missing: install it with apt-get when root, else print the command that would, and fail.
+
+set -eu
+PATH=$PATH:/usr/sbin:/sbin
+
+table() {
+    cat <<'TABLE'
+build    gcc                gcc
+build    clang              clang
+build    libc6-dev          h:stdio.h
+build    pkg-config         pkg-config
+build    bpftool            bpftool
+build    libbpf-dev         pc:libbpf
+build    libsystemd-dev     pc:libsystemd
+build    libjson-c-dev      pc:json-c
+build    libsmartcols-dev   pc:smartcols
+build    libinih-dev        pc:inih
+check    libcmocka-dev      pc:cmocka
+check    valgrind           valgrind
+check    libc6-dbg          libc6-dbg
+check    gdb                gdb
+check    strace             strace
+check    procps             ps
+check    bzip2              bzip2
+check    util-linux         unshare
+demo     bzip2              bzip2
+fuzz     libclang-rt-14-dev libclang-rt-14-dev
+format   clang-format       clang-format
+kernels  qemu-system-x86    qemu-system-x86_64
+kernels  cpio               cpio
+kernels  busybox-static     busybox-static
+systemd  debootstrap        debootstrap
+systemd  systemd-container  systemd-nspawn
+TABLE
+}
+
+installed() { # a package without a program of its own is looked up by its name
+    dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q '^install ok installed'
+}
+
+have() { # PACKAGE PROBE
+    case $2 in
+    pc:*) command -v pkg-config >/dev/null && pkg-config --exists "${2#pc:}" ;;
+    h:*) [ -e "/usr/include/${2#h:}" ] ;;
+    "$1") command -v "$2" >/dev/null || installed "$1" ;;
+    *) command -v "$2" >/dev/null ;;
+    esac
+}
+
+missing=
+for group in "$@"; do
+    while read -r of package probe; do
+        [ "$of" = "$group" ] || continue
+        have "$package" "$probe" || missing="$missing $package"
+    done <<NEEDS
+$(table)
+NEEDS
+done
+[ -n "$missing" ] || exit 0
+missing=$(printf '%s\n' $missing | sort -u | tr '\n' ' ')
+missing=${missing% }
+
+install="apt-get install -y --no-install-recommends $missing"
+if ! command -v apt-get >/dev/null; then
+    echo "build dependencies missing; install what these Debian packages hold: $missing" >&2
+    exit 1
+fi
+if [ "$(id -u)" != 0 ]; then
+    echo "build dependencies missing; run as root: apt-get update && $install" >&2
+    exit 1
+fi
+
+echo "installing missing build dependencies: $missing"
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+lists=$(ls /var/lib/apt/lists 2>/dev/null | grep -c _Packages || true)
+{ [ "$lists" -gt 0 ] || apt-get -q update; } >"$log" 2>&1 &&
+    { $install || { apt-get -q update && $install; }; } >>"$log" 2>&1 </dev/null || {
+    cat "$log" >&2
+    echo "could not install: $missing" >&2
+    exit 1
+}

@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# run_unit.sh BUILD TEST...: every unit test three times: plain, under ASan+UBSan, under valgrind.
+# Ends with one line, "N passed, N failed", counting cmocka tests; a program that dies without a
+# verdict is one failure. Exits 1 when anything failed or nothing ran.
+
+set -u
+build=$1
+shift
+limit=${UNIT_TEST_TIMEOUT:-120}
+logs=$build/logs
+mkdir -p "$logs"
+passed=0
+failed=0
+
+# Statistical tests that would take minutes under valgrind name themselves here, with the reason.
+skip_valgrind=${SKIP_VALGRIND:-}
+
+sum() { # PATTERN FILE: cmocka prints "[  PASSED  ] 3 test(s)."
+    sed -n "s/^\[  $1  \] \([0-9][0-9]*\) test(s).*/\1/p" "$2" | awk '{ n += $1 } END { print n + 0 }'
+}
+
+run() { # MODE NAME COMMAND...
+    mode=$1
+    name=$2
+    shift 2
+    log=$logs/$name.$mode
+    status=0
+    timeout "$limit" "$@" >"$log" 2>&1 </dev/null || status=$?
+    good=$(sum PASSED "$log")
+    bad=$(sum FAILED "$log")
+    if [ $status -ne 0 ] && [ "$bad" -eq 0 ] || [ "$good" -eq 0 ] && [ "$bad" -eq 0 ]; then
+        bad=1
+    fi
+    passed=$((passed + good))
+    failed=$((failed + bad))
+    [ "$bad" -eq 0 ] && return
+    sed "s/^/    /" "$log" | tail -n 60
+    [ $status -eq 124 ] && echo "    (stopped after $limit s)"
+    echo "FAIL $name ($mode, status $status)"
+}
+
+for name in "$@"; do
+    run plain "$name" "$build/unit/$name"
+    run sanitize "$name" "$build/sanitize/unit/$name"
+    case " $skip_valgrind " in
+    *" $name "*) echo "not under valgrind, too slow: $name" ;;
+    *)
+        run valgrind "$name" valgrind -q --error-exitcode=9 --leak-check=full \
+            --errors-for-leak-kinds=definite "$build/unit/$name"
+        ;;
+    esac
+done
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ] && [ $passed -gt 0 ]

@@ -203,7 +203,11 @@ format: | deps-format
 
 # --- installing
 
-DEST = $(DESTDIR)
+DEST := $(DESTDIR)
+# true when what is installed does not become part of this running system
+ELSEWHERE := [ -n '$(DEST)' ] || [ "$$(id -u)" != 0 ]
+RELOAD := ldconfig; ! [ -d /run/systemd/system ] || systemctl daemon-reload
+
 install: all
 	$(call say,INSTALL,$(DEST)$(PREFIX))install -d $(DEST)$(BINDIR) $(DEST)$(SBINDIR) \
 		$(DEST)$(LIBDIR)/pkgconfig $(DEST)$(INCLUDEDIR) $(DEST)$(UNITDIR) $(DEST)$(SYSUSERSDIR) \
@@ -217,16 +221,18 @@ install: all
 	$(Q)printf '%s\n' 'Name: libmtl' 'Description: miss-ratio curves from watched cache lines' \
 		'Version: $(VERSION)' 'Requires.private: json-c' 'Libs: -L$(LIBDIR) -lmtl' \
 		'Libs.private: -lm' 'Cflags: -I$(INCLUDEDIR)' >$(DEST)$(LIBDIR)/pkgconfig/libmtl.pc
-	$(Q)for u in mtld.service mtld.socket; do \
-		sed 's|/usr/local/sbin|$(SBINDIR)|g' packaging/systemd/$$u >$(DEST)$(UNITDIR)/$$u; done
+	$(Q)for u in mtld.service mtld.socket; do sed -e 's|/usr/local/sbin|$(SBINDIR)|g' \
+		-e 's|/usr/local/share/doc/mtl|$(DOCDIR)|g' packaging/systemd/$$u \
+		>$(DEST)$(UNITDIR)/$$u && chmod 644 $(DEST)$(UNITDIR)/$$u || exit 1; done
 	$(Q)install -m 644 packaging/systemd/mtl.sysusers $(DEST)$(SYSUSERSDIR)/mtl.conf
 	$(Q)install -m 644 README.md LICENSE docs/*.md daemon/io.mtld.varlink $(DEST)$(DOCDIR)
 	$(Q)[ -e $(DEST)$(SYSCONFDIR)/mtld/mtld.conf ] || \
 		install -m 644 etc/mtld.conf $(DEST)$(SYSCONFDIR)/mtld/mtld.conf
-	$(Q)[ -n '$(DEST)' ] || packaging/after-install.sh $(SYSUSERSDIR)/mtl.conf
+	$(Q)$(ELSEWHERE) || { getent group mtl >/dev/null || groupadd --system mtl; $(RELOAD); }
 
 uninstall:
-	$(Q)[ -n '$(DEST)' ] || packaging/before-uninstall.sh
+	$(Q)$(ELSEWHERE) || ! [ -d /run/systemd/system ] || \
+		systemctl --quiet disable --now mtld.socket mtld.service
 	$(Q)rm -f $(addprefix $(DEST)$(LIBDIR)/,libmtl.a libmtl.so libmtl.so.0 pkgconfig/libmtl.pc) \
 		$(DEST)$(BINDIR)/mtl $(DEST)$(SBINDIR)/mtld $(DEST)$(INCLUDEDIR)/mtl.h \
 		$(DEST)$(INCLUDEDIR)/mtl_json.h $(DEST)$(UNITDIR)/mtld.service \
@@ -234,6 +240,7 @@ uninstall:
 	$(Q)rm -rf $(DEST)$(DOCDIR)
 	$(Q)! cmp -s etc/mtld.conf $(DEST)$(SYSCONFDIR)/mtld/mtld.conf || \
 		rm -r $(DEST)$(SYSCONFDIR)/mtld
+	$(Q)$(ELSEWHERE) || { $(RELOAD); }
 
 clean:
 	$(Q)rm -rf $(BUILD)

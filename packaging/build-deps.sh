@@ -30,14 +30,17 @@ check    strace             strace
 check    procps             ps
 check    bzip2              bzip2
 check    util-linux         unshare
+check    jq                 jq
 demo     bzip2              bzip2
 fuzz     libclang-rt-14-dev libclang-rt-14-dev
 format   clang-format       clang-format
 kernels  qemu-system-x86    qemu-system-x86_64
 kernels  cpio               cpio
 kernels  busybox-static     busybox-static
+kernels  jq                 jq
 systemd  debootstrap        debootstrap
 systemd  systemd-container  systemd-nspawn
+systemd  jq                 jq
 TABLE
 }
 

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The curve object: {origin members, curve members, "overhead", "points", "footprint"}, described
+ * by tables of fields (docs/PROTOCOL.md has the schema). NAN and INFINITY are null: an unknown
+ * ratio and a fill time that never comes. What is read must also be a curve: sizes and windows
+ * positive, low <= value <= high.
+ */
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "cleanup.h"
+#include "curve_fields.h"
+#include "mtl_json.h"
+
+DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
+
+/* A document with more points than this is not a curve. */
+#define POINTS_MAX 100000
+
+#define DOUBLE(holder, member, ...)                                                                \
+	{                                                                                          \
+		.name = #member, .type = FIELD_DOUBLE, .offset = offsetof(holder, member),         \
+		__VA_ARGS__                                                                        \
+	}
+#define OTHER(holder, kind, member, ...)                                                           \
+	{                                                                                          \
+		.name = #member, .type = kind, .offset = offsetof(holder, member),                 \
+		.size = sizeof(((holder *)0)->member), __VA_ARGS__                                 \
+	}
+#define ORIGIN struct mtl_curve_origin
+#define CURVE struct mtl_curve
+#define POINT struct mtl_curve_point
+#define WINDOW struct mtl_footprint_point
+#define UNKNOWN .nullable = true, .null_means = NAN
+
+static const struct json_field origin_fields[] = {
+        OTHER(ORIGIN, FIELD_PID, pid),
+        OTHER(ORIGIN, FIELD_STRING, comm),
+        OTHER(ORIGIN, FIELD_STRING, method),
+        OTHER(ORIGIN, FIELD_STRING, rung),
+        OTHER(ORIGIN, FIELD_STRING, clock),
+        DOUBLE(ORIGIN, window_seconds),
+        DOUBLE(ORIGIN, wall_seconds),
+        DOUBLE(ORIGIN, cpu_seconds),
+        OTHER(ORIGIN, FIELD_UINT64, lost),
+        DOUBLE(ORIGIN, resident_bytes),
+        DOUBLE(ORIGIN, accesses_per_second, UNKNOWN),
+        OTHER(ORIGIN, FIELD_STRING, note, .nullable = true),
+};
+
+static const struct json_field overhead_fields[] = {
+        {.name = "target", .offset = offsetof(ORIGIN, overhead_target), UNKNOWN},
+        {.name = "daemon", .offset = offsetof(ORIGIN, overhead_daemon), UNKNOWN},
+};
+
+static const struct json_field curve_fields[] = {
+        OTHER(CURVE, FIELD_UINT64, observations),
+        DOUBLE(CURVE, effective_observations),
+        DOUBLE(CURVE, footprint_bytes),
+        DOUBLE(CURVE, resolution_bytes),
+        DOUBLE(CURVE, resolution_seconds),
+        DOUBLE(CURVE, reference_bytes),
+};
+
+static const struct json_field point_fields[] = {
+        DOUBLE(POINT, size_bytes),
+        DOUBLE(POINT, fill_time_seconds, .nullable = true, .null_means = INFINITY),
+        DOUBLE(POINT, misses_per_second),
+        DOUBLE(POINT, low),
+        DOUBLE(POINT, high),
+        DOUBLE(POINT, miss_ratio, UNKNOWN),
+        DOUBLE(POINT, relative_miss_ratio, UNKNOWN),
+        OTHER(POINT, FIELD_BOOL, below_resolution),
+};
+
+static const struct json_field window_fields[] = {
+        DOUBLE(WINDOW, window_seconds),
+        DOUBLE(WINDOW, bytes),
+        DOUBLE(WINDOW, low),
+        DOUBLE(WINDOW, high),
+};
+
+#define N(array) (sizeof(array) / sizeof(*(array)))
+
+int mtl_json_origin_write(struct json_object *object, const struct mtl_curve_origin *origin)
+{
+	struct json_object *overhead = json_object_new_object();
+	int r = mtl_json_put(object, "overhead", overhead);
+
+	if (r == 0)
+		r = mtl_json_fields_write(overhead, overhead_fields, N(overhead_fields), origin);
+	return r < 0 ? r : mtl_json_fields_write(object, origin_fields, N(origin_fields), origin);
+}
+
+int mtl_json_origin_read(struct json_object *object, const struct json_place *place,
+        struct mtl_curve_origin *ret_origin)
+{
+	struct mtl_curve_origin origin = {0};
+	struct json_place inside = *place;
+	struct json_object *overhead;
+	int r = mtl_json_fields_read(object, origin_fields, N(origin_fields), &origin, place);
+
+	if (r < 0)
+		return r;
+	r = mtl_json_member(object, "overhead", json_type_object, place, &overhead);
+	if (r < 0)
+		return r;
+	inside.path = "overhead";
+	r = mtl_json_fields_read(overhead, overhead_fields, N(overhead_fields), &origin, &inside);
+	if (r < 0)
+		return r;
+	*ret_origin = origin;
+	return 0;
+}
+
+/* An array of structs under a name. */
+static int write_array(struct json_object *object, const char *name,
+        const struct json_field *fields, size_t n_fields, const void *items, size_t n, size_t size)
+{
+	struct json_object *array = json_object_new_array();
+	int r = mtl_json_put(object, name, array);
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		struct json_object *item = json_object_new_object();
+		r = mtl_json_append(array, item);
+		if (r == 0)
+			r = mtl_json_fields_write(
+			        item, fields, n_fields, (const char *)items + i * size);
+	}
+	return r;
+}
+
+static int read_array(struct json_object *object, const char *name, const struct json_field *fields,
+        size_t n_fields, size_t size, const struct json_place *place, void **ret_items,
+        size_t *ret_n)
+{
+	_cleanup_free_ char *items = NULL;
+	struct json_object *array;
+	char path[JSON_PATH_SIZE];
+	int r = mtl_json_member(object, name, json_type_array, place, &array);
+
+	if (r < 0)
+		return r;
+	size_t n = json_object_array_length(array);
+	if (n > POINTS_MAX)
+		return mtl_json_refuse(place, name, "too many points");
+	items = calloc(n + 1, size);
+	if (!items)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		struct json_place inside = *place;
+		snprintf(path, sizeof(path), "%s[%zu]", name, i);
+		inside.path = path;
+		r = mtl_json_fields_read(json_object_array_get_idx(array, i), fields, n_fields,
+		        items + i * size, &inside);
+		if (r < 0)
+			return r;
+	}
+	*ret_items = TAKE_PTR(items);
+	*ret_n = n;
+	return 0;
+}
+
+int mtl_curve_to_json(const struct mtl_curve *curve, const struct mtl_curve_origin *origin,
+        struct json_object **ret_object)
+{
+	_cleanup_json_ struct json_object *object = json_object_new_object();
+	int r = object ? mtl_json_origin_write(object, origin) : -ENOMEM;
+
+	if (r == 0)
+		r = mtl_json_fields_write(object, curve_fields, N(curve_fields), curve);
+	if (r == 0)
+		r = write_array(object, "points", point_fields, N(point_fields), curve->points,
+		        curve->n_points, sizeof(*curve->points));
+	if (r == 0)
+		r = write_array(object, "footprint", window_fields, N(window_fields),
+		        curve->footprint, curve->n_footprint, sizeof(*curve->footprint));
+	if (r < 0)
+		return r;
+	*ret_object = TAKE_PTR(object);
+	return 0;
+}
+
+static int refuse_item(
+        const struct json_place *place, const char *array, size_t i, const char *reason)
+{
+	char name[JSON_PATH_SIZE];
+
+	snprintf(name, sizeof(name), "%s[%zu]", array, i);
+	return mtl_json_refuse(place, name, reason);
+}
+
+/* What the types alone do not say. */
+static int check_curve(const struct mtl_curve *curve, const struct json_place *place)
+{
+	for (size_t i = 0; i < curve->n_points; i++) {
+		const struct mtl_curve_point *p = &curve->points[i];
+		if (p->size_bytes <= 0)
+			return refuse_item(place, "points", i, "size_bytes must be positive");
+		if (p->low > p->misses_per_second || p->misses_per_second > p->high)
+			return refuse_item(
+			        place, "points", i, "not low <= misses_per_second <= high");
+	}
+	for (size_t i = 0; i < curve->n_footprint; i++) {
+		const struct mtl_footprint_point *p = &curve->footprint[i];
+		if (p->window_seconds <= 0)
+			return refuse_item(
+			        place, "footprint", i, "window_seconds must be positive");
+		if (p->low > p->bytes || p->bytes > p->high)
+			return refuse_item(place, "footprint", i, "not low <= bytes <= high");
+	}
+	return 0;
+}
+
+/* The longest window listed that is still shorter than any beyond it; NAN when none is listed. */
+static double longest_window(const struct mtl_curve *curve)
+{
+	double longest = NAN;
+
+	for (size_t i = 0; i < curve->n_footprint; i++)
+		longest = fmax(longest, curve->footprint[i].window_seconds);
+	return longest;
+}
+
+static int read_curve(
+        struct json_object *object, const struct json_place *place, struct mtl_curve *curve)
+{
+	void *points, *windows;
+	int r = mtl_json_fields_read(object, curve_fields, N(curve_fields), curve, place);
+
+	if (r < 0)
+		return r;
+	r = read_array(object, "points", point_fields, N(point_fields), sizeof(*curve->points),
+	        place, &points, &curve->n_points);
+	if (r < 0)
+		return r;
+	curve->points = points;
+	r = read_array(object, "footprint", window_fields, N(window_fields),
+	        sizeof(*curve->footprint), place, &windows, &curve->n_footprint);
+	if (r < 0)
+		return r;
+	curve->footprint = windows;
+	curve->footprint_window_seconds = longest_window(curve);
+	return check_curve(curve, place);
+}
+
+int mtl_curve_from_json(struct json_object *object, struct mtl_curve **ret_curve,
+        struct mtl_curve_origin *ret_origin, char *ret_error, size_t error_size)
+{
+	const struct json_place place = {ret_error, error_size, ""};
+	_cleanup_(mtl_curve_freep) struct mtl_curve *curve = calloc(1, sizeof(*curve));
+	struct mtl_curve_origin origin;
+	int r = curve ? mtl_json_origin_read(object, &place, &origin) : -ENOMEM;
+
+	if (r == 0)
+		r = read_curve(object, &place, curve);
+	if (r < 0)
+		return r;
+	*ret_curve = TAKE_PTR(curve);
+	*ret_origin = origin;
+	return 0;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Survival: how many of a line's watched words are touched by T, from censored observations.
+ *
+ * Each observation starts in state 0 and moves up as its words are touched, until its deadline
+ * censors it. The probability of being in state k at T is the weighted Aalen-Johansen estimate
+ *
+ *     p(T_g) = p(T_{g-1}) A_g,   A_g(j, k) = N_g(j -> k) / Y_g(j)
+ *
+ * where N_g(j -> k) is the weight that went from j to k within (T_{g-1}, T_g] and Y_g(j) the weight
+ * that was in j at T_{g-1} and was watched at least until T_g. With one word it is Kaplan-Meier.
+ * It is consistent for occupation probabilities whenever deadlines are independent of the line,
+ * Markov or not (Datta & Satten, 2001). An observation whose deadline lies between two windows of
+ * the grid counts up to the shorter one; on a grid that holds every event time the estimate is the
+ * exact one.
+ *
+ * Weights are decay x lines (Horvitz-Thompson), so that lines x P(touched by T) is the plain
+ * Horvitz-Thompson sum when nothing is censored.
+ */
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "survival.h"
+
+/* The longest trusted window is one that this many (effective) observations watched to its end. */
+#define TRUSTED_AT_RISK 20.0
+/* A deadline counts as passed although rounding puts it this much after `now`. */
+#define DEADLINE_SLACK 1e-6
+/* More lines than fit an address space of 64 bits. */
+#define LINES_MAX 0x1p58
+
+#define GRID_LOG_SPACED 56
+#define GRID_QUANTILES (GRID_MAX - GRID_LOG_SPACED)
+/* Windows closer together than this ratio are one. */
+#define GRID_RATIO 1.005
+
+static bool within(double value, double most)
+{
+	return value > 0 && value <= most;
+}
+
+static bool observation_valid(const struct mtl_observation *o)
+{
+	if (!within(o->deadline, DBL_MAX) || !within(o->weight, LINES_MAX) || !isfinite(o->moment))
+		return false;
+	if (o->slots < 1 || o->slots > MTL_SLOTS_MAX || (o->whole_line && o->slots != 1))
+		return false;
+	for (unsigned k = 0; k < o->slots; k++)
+		if (isnan(o->touched[k]))
+			return false;
+	return true;
+}
+
+static void insert_ascending(float *values, unsigned n, float value)
+{
+	for (; n > 0 && values[n - 1] > value; n--)
+		values[n] = values[n - 1];
+	values[n] = value;
+}
+
+static struct mtl_sample sample_from_observation(const struct mtl_observation *o, double decay)
+{
+	struct mtl_sample sample = {
+	        .decay = decay,
+	        .weight = decay * o->weight,
+	        .deadline = o->deadline,
+	        .kind = o->whole_line ? KIND_WHOLE_LINE : o->slots,
+	};
+	for (unsigned k = 0; k < o->slots; k++) {
+		float touched = o->touched[k] <= o->deadline ? fmaxf(o->touched[k], 0) : INFINITY;
+		insert_ascending(sample.touched, k, touched);
+	}
+	return sample;
+}
+
+/* Decays are relative to the newest moment: only their ratios matter, and none underflows to 0. */
+static double decay_of(double moment, double newest, double window_seconds)
+{
+	return window_seconds > 0 ? fmax(exp((moment - newest) / window_seconds), DBL_EPSILON) : 1;
+}
+
+int mtl_samples_from_observations(const struct mtl_observation *observations, size_t n, double now,
+        double window_seconds, struct mtl_samples *ret_samples)
+{
+	struct mtl_samples samples = {.first_moment = now};
+	double newest = -DBL_MAX;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!observation_valid(&observations[i]))
+			return -EINVAL;
+		newest = fmax(newest, observations[i].moment);
+	}
+	if (n < MTL_OBSERVATIONS_NEEDED)
+		return -ENODATA;
+	samples.sample = calloc(n, sizeof(*samples.sample));
+	if (!samples.sample)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct mtl_observation *o = &observations[i];
+		if (o->moment + o->deadline > now + DEADLINE_SLACK)
+			continue;
+		struct mtl_sample *sample = &samples.sample[samples.n++];
+		*sample = sample_from_observation(o, decay_of(o->moment, newest, window_seconds));
+		samples.present[sample->kind] = true;
+		samples.first_moment = fmin(samples.first_moment, o->moment);
+	}
+	if (samples.n < MTL_OBSERVATIONS_NEEDED) {
+		mtl_samples_done(&samples);
+		return -ENODATA;
+	}
+	*ret_samples = samples;
+	return 0;
+}
+
+void mtl_samples_done(struct mtl_samples *samples)
+{
+	free(samples->sample);
+	samples->sample = NULL;
+	samples->n = 0;
+}
+
+double mtl_effective_observations(const struct mtl_samples *samples)
+{
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < samples->n; i++) {
+		sum += samples->sample[i].weight;
+		squares += samples->sample[i].weight * samples->sample[i].weight;
+	}
+	return sum * sum / squares;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static int descending_deadline(const void *a, const void *b)
+{
+	double x = ((const struct mtl_sample *)a)->deadline;
+	double y = ((const struct mtl_sample *)b)->deadline;
+	return (x < y) - (x > y);
+}
+
+double mtl_trusted_window(struct mtl_samples *samples)
+{
+	double needed = fmin(TRUSTED_AT_RISK, mtl_effective_observations(samples) / 3);
+	double sum = 0, squares = 0;
+
+	qsort(samples->sample, samples->n, sizeof(*samples->sample), descending_deadline);
+	for (size_t i = 0; i < samples->n; i++) {
+		sum += samples->sample[i].weight;
+		squares += samples->sample[i].weight * samples->sample[i].weight;
+		if (sum * sum >= needed * squares)
+			return samples->sample[i].deadline;
+	}
+	return samples->sample[samples->n - 1].deadline;
+}
+
+static size_t touches_between(
+        const struct mtl_samples *samples, double shortest, double longest, double *ret_touches)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < samples->n; i++) {
+		double first = samples->sample[i].touched[0];
+		if (first > shortest && first < longest)
+			ret_touches[n++] = first;
+	}
+	qsort(ret_touches, n, sizeof(*ret_touches), ascending);
+	return n;
+}
+
+void mtl_grid_from_samples(const struct mtl_samples *samples, double shortest, double longest,
+        double *scratch, struct mtl_grid *ret_grid)
+{
+	double windows[GRID_MAX];
+	size_t n = 0, touches = touches_between(samples, shortest, longest, scratch);
+
+	for (size_t i = 0; i < GRID_LOG_SPACED; i++)
+		windows[n++] =
+		        shortest * pow(longest / shortest, (double)i / (GRID_LOG_SPACED - 1));
+	for (size_t i = 0; i < GRID_QUANTILES && touches > 0; i++)
+		windows[n++] = scratch[i * touches / GRID_QUANTILES];
+	qsort(windows, n, sizeof(*windows), ascending);
+
+	ret_grid->n = 0;
+	for (size_t i = 0; i < n && windows[i] * GRID_RATIO < longest; i++)
+		if (ret_grid->n == 0 || windows[i] > GRID_RATIO * ret_grid->window[ret_grid->n - 1])
+			ret_grid->window[ret_grid->n++] = windows[i];
+	ret_grid->window[ret_grid->n++] = longest;
+}
+
+/* How many windows are shorter than `time`: the bin that holds an event at that time. */
+static size_t bin_of(const struct mtl_grid *grid, double time)
+{
+	size_t low = 0, high = grid->n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (grid->window[middle] < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static size_t windows_up_to(const struct mtl_grid *grid, double deadline)
+{
+	size_t bin = bin_of(grid, deadline);
+	return bin < grid->n && grid->window[bin] <= deadline ? bin + 1 : bin;
+}
+
+void mtl_samples_on_grid(struct mtl_samples *samples, const struct mtl_grid *grid)
+{
+	for (size_t i = 0; i < samples->n; i++) {
+		struct mtl_sample *s = &samples->sample[i];
+		unsigned slots = s->kind == KIND_WHOLE_LINE ? 1 : s->kind;
+
+		s->bins = windows_up_to(grid, s->deadline);
+		s->n_steps = 0;
+		for (unsigned k = 0; k < slots && isfinite(s->touched[k]); k++) {
+			size_t bin = bin_of(grid, s->touched[k]);
+			if (bin >= s->bins)
+				break;
+			if (s->n_steps > 0 && s->steps[s->n_steps - 1].bin == bin)
+				s->steps[s->n_steps - 1].to = k + 1;
+			else
+				s->steps[s->n_steps++] =
+				        (struct mtl_step){.bin = bin, .from = k, .to = k + 1};
+		}
+	}
+}
+
+static void tally_sample(struct mtl_tally *tally, const struct mtl_sample *s, double weight)
+{
+	uint8_t state = 0;
+
+	tally->entered[0][0] += weight;
+	for (unsigned i = 0; i < s->n_steps; i++) {
+		const struct mtl_step *step = &s->steps[i];
+		tally->moved[step->bin][step->from][step->to] += weight;
+		tally->entered[step->bin + 1][step->from] -= weight;
+		tally->entered[step->bin + 1][step->to] += weight;
+		state = step->to;
+	}
+	tally->entered[s->bins][state] -= weight;
+}
+
+/* One step of the product: what is in state j splits as the weight in j did. */
+static void occupation_step(const double present[STATES], const double moved[STATES][STATES],
+        const double from[STATES], double to[STATES])
+{
+	memcpy(to, from, STATES * sizeof(*to));
+	for (unsigned j = 0; j + 1 < STATES; j++) {
+		if (present[j] <= 0)
+			continue;
+		double rate = from[j] / present[j];
+		for (unsigned k = j + 1; k < STATES; k++) {
+			double flow = fmin(rate * moved[j][k], to[j]);
+			to[j] -= flow;
+			to[k] += flow;
+		}
+	}
+}
+
+static void occupation_from_tally(const struct mtl_tally *tally, size_t bins, double *ret_at_risk,
+        double (*ret_occupied)[STATES])
+{
+	double present[STATES] = {0};
+	const double start[STATES] = {1};
+
+	for (size_t g = 0; g < bins; g++) {
+		ret_at_risk[g] = 0;
+		for (unsigned k = 0; k < STATES; k++) {
+			present[k] += tally->entered[g][k];
+			ret_at_risk[g] += present[k];
+		}
+		occupation_step(
+		        present, tally->moved[g], g ? ret_occupied[g - 1] : start, ret_occupied[g]);
+	}
+}
+
+void mtl_survival_from_samples(const struct mtl_samples *samples, const uint8_t *multiplicity,
+        const struct mtl_grid *grid, struct mtl_tally *tally, struct mtl_survival *ret_survival)
+{
+	double decays = 0, weights = 0;
+
+	for (unsigned kind = 0; kind < KINDS; kind++) {
+		if (!samples->present[kind])
+			continue;
+		memset(tally, 0, sizeof(*tally));
+		for (size_t i = 0; i < samples->n; i++) {
+			const struct mtl_sample *s = &samples->sample[i];
+			double times = multiplicity ? multiplicity[i] : 1;
+			if (s->kind != kind || times == 0)
+				continue;
+			decays += times * s->decay;
+			weights += times * s->weight;
+			tally_sample(tally, s, times * s->weight);
+		}
+		occupation_from_tally(
+		        tally, grid->n, ret_survival->at_risk[kind], ret_survival->occupied[kind]);
+	}
+	ret_survival->lines = decays > 0 ? weights / decays : 0;
+}

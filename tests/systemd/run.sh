@@ -1,0 +1,169 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Installs mtl with `make install` into a fresh Debian 12, boots that with its own systemd in a
+# container and runs check.sh in it (all steps are there). Needs root; works from a plain chroot.
+#
+# Under build/systemd:  root.tar  the distribution, made once by debootstrap (remade when the list
+#                                 of packages changes; delete it to renew it)
+#                       root/     where a tmpfs with the booted system is mounted, in a mount
+#                                 namespace of our own: it vanishes with the last process in it
+#                       out/      what the container wrote: results, journal, curves
+#
+# The script runs itself again for each stage: outside (cache, clean-up), in the mount namespace.
+
+set -eu
+cd "$(dirname "$0")/../.."
+PATH=$PATH:/usr/sbin:/sbin
+. tests/steps.sh
+
+self=$PWD/tests/systemd/run.sh
+suite=bookworm
+# systemd and jq for the test; the rest is what mtld and mtl are linked with
+packages=systemd,systemd-sysv,jq,libbpf1,libjson-c5,libsmartcols1,libinih1,libsystemd0
+build=$(realpath "${MTL_BUILD:-build}")
+work=$build/systemd
+root=$work/root
+out=$work/out
+boot_seconds=${MTL_BOOT_SECONDS:-120}
+
+# the prefix is compiled in, so this is a build of its own
+make_install() {
+    env -u MAKEFLAGS -u MFLAGS make -s "$@" BUILD="$work/build" PREFIX=/usr >"$work/install.log" 2>&1 || {
+        tail -n 12 "$work/install.log" >&2
+        die "make $* PREFIX=/usr failed; see $work/install.log"
+    }
+}
+
+# --- outside
+
+# the mirror that apt uses here, so that nothing else has to be reachable
+mirror() {
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $suite" \
+        'Component: main' 2>/dev/null | head -n 1
+}
+
+make_root_tar() {
+    if [ -s "$work/root.tar" ] && [ "$(cat "$work/root.packages" 2>/dev/null)" = "$packages" ]; then
+        return
+    fi
+    rm -rf "$work/root.tar" "$work/new"
+    echo "making a Debian 12 root with debootstrap (once, about a minute)"
+    timeout 900 debootstrap --variant=minbase --include=$packages $suite "$work/new" $(mirror) \
+        >"$work/debootstrap.log" 2>&1 </dev/null || {
+        tail -n 5 "$work/debootstrap.log" >&2
+        die "debootstrap failed; its log is $work/debootstrap.log"
+    }
+    tar -C "$work/new" --exclude=./var/cache/apt --exclude='./var/lib/apt/lists/*' \
+        --exclude=./usr/share/doc --exclude=./usr/share/locale -cf "$work/root.tar.new" .
+    rm -rf "$work/new"
+    echo "$packages" >"$work/root.packages"
+    mv "$work/root.tar.new" "$work/root.tar"
+}
+
+clean_up() {
+    [ -z "${inside:-}" ] || kill "$inside" 2>/dev/null || true
+    wait
+    if mountpoint -q "$work/host"; then # only where mounts propagate out of our namespace
+        mount --make-rprivate "$work/host"
+        umount -R -l "$work/host"
+    fi
+    rm -rf "$work/new" "$work/root.tar.new"
+    rmdir "$work/host" "$root" 2>/dev/null || true
+}
+
+# Give this process a mount namespace whose root is a mount: nspawn cannot do with a plain chroot.
+enter() {
+    if unshare -m true 2>/dev/null; then
+        exec unshare -m "$self" inside
+    fi
+    mkdir -p "$work/host"
+    exec unshare -m --propagation unchanged "$self" rebind
+}
+
+outside() {
+    [ "$(id -u)" = 0 ] || die "needs root, to boot a container"
+    [ -e /proc/self/ns/mnt ] || die "/proc is not mounted here: mount it (and /sys, /dev) first"
+    [ -e /sys/kernel/btf/vmlinux ] || die "no /sys/kernel/btf/vmlinux: mount /sys, or use a kernel with BTF"
+    packaging/build-deps.sh systemd
+    mkdir -p "$work"
+    exec 9>"$work/lock"
+    flock -n 9 || die "another run is using $work"
+    trap clean_up EXIT
+    trap 'exit 1' INT TERM HUP
+    make_root_tar
+    make_install all
+    rm -rf "$out"
+    mkdir -p "$root" "$out"
+    enter &
+    inside=$!
+    wait $inside || status=$?
+    inside=
+    exit "${status:-0}"
+}
+
+# --- in the mount namespace
+
+rebind() {
+    mount --rbind / "$work/host"
+    mount --make-rprivate "$work/host"
+    exec chroot "$work/host" "$self" inside
+}
+
+fill_root() {
+    mount -t tmpfs -o mode=755,size=1G tmpfs "$root"
+    tar -C "$root" -xf "$work/root.tar"
+    make_install install DESTDIR="$root"
+    mkdir "$root/check"
+    cp tests/systemd/check.sh tests/steps.sh "$root/check"
+    cp "$build/workload" "$root/usr/bin/workload"
+    cp tests/systemd/*.service "$root/etc/systemd/system"
+}
+
+# The container's cgroups: one unified tree of its own, the same on every kind of host.
+prepare_host() {
+    mkdir -p /run/systemd/nspawn
+    mount -t tmpfs tmpfs /run/systemd/nspawn
+    mount -t cgroup2 cgroup2 /sys/fs/cgroup || die "cannot mount cgroup2 on /sys/fs/cgroup"
+    cgroup=/sys/fs/cgroup/mtl-check-$$
+    mkdir "$cgroup"
+}
+
+stop_container() {
+    [ -z "${nspawn:-}" ] || kill "$nspawn" 2>/dev/null || true
+    wait
+    find "$cgroup" -depth -type d -exec rmdir {} + 2>/dev/null || true
+}
+
+boot() {
+    sh -c "echo \$\$ >$cgroup/cgroup.procs; exec \"\$@\"" in-cgroup \
+        timeout -k 10 "$boot_seconds" systemd-nspawn --quiet \
+        --directory="$root" --bind="$out:/check/out" \
+        --boot --register=no --keep-unit --private-network --console=pipe \
+        --capability=all --system-call-filter='bpf perf_event_open' --bind-ro=/sys/kernel/btf \
+        -- --unit=check.service >"$work/boot.log" 2>&1 </dev/null &
+    nspawn=$!
+    wait $nspawn || boot_status=$?
+    nspawn=
+}
+
+report() {
+    [ -s "$out/results" ] && cat "$out/results"
+    [ -e "$out/done" ] && return "$(cat "$out/done")"
+    tail -n 5 "$work/boot.log" >&2
+    die "the container ended before its steps did (status ${boot_status:-0}, at most $boot_seconds s); see $work/boot.log and $out"
+}
+
+inside() {
+    fill_root
+    prepare_host
+    trap stop_container EXIT
+    trap 'exit 1' INT TERM HUP
+    boot
+    report
+}
+
+case ${1:-outside} in
+outside | rebind | inside) "${1:-outside}" ;;
+*) die "unknown stage $1" ;;
+esac

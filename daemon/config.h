@@ -3,6 +3,8 @@
 #define MTLD_CONFIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 /*
@@ -12,16 +14,16 @@
  * value, what is accepted, and is never half applied.
  */
 struct config {
-	double max_overhead;       /* fraction of a target's CPU time, 0.0001..0.1; default 0.01 */
-	double max_daemon_cpu;     /* fraction of one core for mtld, 0.0001..0.5; default 0.01 */
-	double window_seconds;     /* decay of observations, CPU time, 1..3600; default 30 */
-	double longest_window;     /* cap of T_max, 0.01..10 s; default 2 */
-	double keep_exited_seconds; /* how long the last curve of a dead process is kept; default 60 */
-	unsigned max_processes;    /* tracked at once, 1..1024; default 64 */
-	unsigned max_clients;      /* connections at once, 1..4096; default 128 */
-	unsigned ring_bytes;       /* per-CPU event ring, power of two, 4096..16 MiB; default 65536 */
-	bool realtime;             /* arm from the target's own CPU at real-time priority; default yes */
-	char socket_group[32];     /* group that may see and track everything; default "mtl" */
+	double max_overhead;        /* fraction of a target's CPU time, 0.0001..0.1; default 0.01 */
+	double max_daemon_cpu;      /* fraction of one core for mtld, 0.0001..0.5; default 0.01 */
+	double window_seconds;      /* decay of observations, CPU time, 1..3600; default 30 */
+	double longest_window;      /* cap of T_max, 0.01..10 s; default 2 */
+	double keep_exited_seconds; /* the last curve of a dead process is kept; default 60 */
+	unsigned max_processes;     /* tracked at once, 1..1024; default 64 */
+	unsigned max_clients;       /* connections at once, 1..4096; default 128 */
+	unsigned ring_bytes;   /* per-CPU event ring, power of two, 4096..16 MiB; default 64K */
+	bool realtime;         /* arm from the target's own CPU, real-time; default yes */
+	char socket_group[32]; /* may see and track everything; default "mtl" */
 };
 
 void config_defaults(struct config *ret_config);
@@ -31,5 +33,13 @@ void config_defaults(struct config *ret_config);
  * On error: negative errno and a one-line message in ret_error (always NUL-terminated).
  */
 int config_load(const char *path, struct config *config, char *ret_error, size_t error_size);
+
+/* The same from an open file that messages call name. */
+int config_read(
+        FILE *file, const char *name, struct config *config, char *ret_error, size_t error_size);
+
+/* The index'th key, NULL behind the last; and its value as the file would spell it. */
+const char *config_key(unsigned index);
+void config_value(const struct config *config, unsigned index, char *ret_value, size_t size);
 
 #endif

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The configuration file: inih reads lines, one table knows the keys. A row says how a value is
+ * read and printed, where it goes and what range it may have, so that defaults, checks, messages
+ * and etc/mtld.conf (tests/unit/test_config.c) cannot disagree.
+ *
+ * inih does not tell a handler its line, cuts lines at 200 bytes and takes an indented line for a
+ * continuation; so lines come through our own reader, which counts them and refuses what would be
+ * misread, and continuation is off. The first problem is the one reported; nothing is applied
+ * unless everything is right.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <ini.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "cleanup.h"
+#include "config.h"
+
+#ifndef MTL_SYSCONFDIR
+#define MTL_SYSCONFDIR "/etc"
+#endif
+#define DEFAULT_PATH MTL_SYSCONFDIR "/mtld/mtld.conf"
+#define SECTION "mtld"
+#define MEBIBYTE 1048576.0
+
+struct key {
+	const char *name;
+	int (*read)(const struct key *key, const char *text, void *member);
+	void (*print)(const void *member, char *ret_text, size_t size);
+	size_t offset;
+	double low, high;
+	const char *accepted;
+};
+
+/* --- values */
+
+/* A plain decimal number and what follows it. */
+static int read_number(const char *text, double *ret_value, const char **ret_rest)
+{
+	size_t length = strspn(text, "0123456789.");
+	char *end;
+	double value;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	value = strtod(text, &end);
+	if (end != text + length)
+		return -EINVAL;
+	*ret_value = value;
+	*ret_rest = end;
+	return 0;
+}
+
+static int in_range(const struct key *key, double value)
+{
+	return value >= key->low && value <= key->high ? 0 : -ERANGE;
+}
+
+static int read_fraction(const struct key *key, const char *text, void *member)
+{
+	double value;
+	const char *rest;
+	int r = read_number(text, &value, &rest);
+
+	if (r == 0 && !strcmp(rest, "%"))
+		value /= 100;
+	else if (r == 0 && *rest)
+		r = -EINVAL;
+	if (r == 0)
+		r = in_range(key, value);
+	if (r == 0)
+		*(double *)member = value;
+	return r;
+}
+
+static int read_seconds(const struct key *key, const char *text, void *member)
+{
+	double value;
+	const char *rest;
+	int r = read_number(text, &value, &rest);
+
+	if (r == 0 && *rest && strcmp(rest, "s") != 0)
+		r = -EINVAL;
+	if (r == 0)
+		r = in_range(key, value);
+	if (r == 0)
+		*(double *)member = value;
+	return r;
+}
+
+static int read_count(const struct key *key, const char *text, void *member)
+{
+	double value;
+	const char *rest;
+	int r = read_number(text, &value, &rest);
+
+	if (r == 0 && (*rest || value != floor(value)))
+		r = -EINVAL;
+	if (r == 0)
+		r = in_range(key, value);
+	if (r == 0)
+		*(unsigned *)member = (unsigned)value;
+	return r;
+}
+
+static double unit(const char *text)
+{
+	static const struct {
+		const char *name;
+		double bytes;
+	} units[] = {{"", 1}, {"K", 1024}, {"M", MEBIBYTE}};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(text, units[i].name))
+			return units[i].bytes;
+	return NAN;
+}
+
+static int read_power_of_two(const struct key *key, const char *text, void *member)
+{
+	double value;
+	const char *rest;
+	int exponent, r = read_number(text, &value, &rest);
+
+	if (r == 0)
+		value *= unit(rest);
+	if (r == 0 && (isnan(value) || frexp(value, &exponent) != 0.5))
+		r = -EINVAL;
+	if (r == 0)
+		r = in_range(key, value);
+	if (r == 0)
+		*(unsigned *)member = (unsigned)value;
+	return r;
+}
+
+static int read_switch(const struct key *key, const char *text, void *member)
+{
+	static const char *const words[] = {"no", "yes", "off", "on", "false", "true", "0", "1"};
+
+	(void)key;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcasecmp(text, words[i])) {
+			*(bool *)member = i % 2;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+/* high is the size of the member. */
+static int read_group(const struct key *key, const char *text, void *member)
+{
+	size_t length = strlen(text);
+
+	if (length >= (size_t)key->high)
+		return -ERANGE;
+	for (size_t i = 0; i < length; i++)
+		if (!isalnum((unsigned char)text[i]) && (!i || !strchr("_-.", text[i])) &&
+		        text[i] != '_')
+			return -EINVAL;
+	memcpy(member, text, length + 1);
+	return 0;
+}
+
+static void print_fraction(const void *member, char *ret_text, size_t size)
+{
+	snprintf(ret_text, size, "%.10g%%", *(const double *)member * 100);
+}
+
+static void print_number(const void *member, char *ret_text, size_t size)
+{
+	snprintf(ret_text, size, "%.10g", *(const double *)member);
+}
+
+static void print_count(const void *member, char *ret_text, size_t size)
+{
+	snprintf(ret_text, size, "%u", *(const unsigned *)member);
+}
+
+static void print_switch(const void *member, char *ret_text, size_t size)
+{
+	snprintf(ret_text, size, "%s", *(const bool *)member ? "yes" : "no");
+}
+
+static void print_text(const void *member, char *ret_text, size_t size)
+{
+	snprintf(ret_text, size, "%s", (const char *)member);
+}
+
+/* --- the table */
+
+#define KEY(member, read, print, low, high, accepted)                                              \
+	{                                                                                          \
+#member, read, print, offsetof(struct config, member), low, high, accepted         \
+	}
+
+static const struct key keys[] = {
+        KEY(max_overhead, read_fraction, print_fraction, 0.0001, 0.1,
+                "0.01% to 10% (or 0.0001 to 0.1)"),
+        KEY(max_daemon_cpu, read_fraction, print_fraction, 0.0001, 0.5,
+                "0.01% to 50% (or 0.0001 to 0.5)"),
+        KEY(window_seconds, read_seconds, print_number, 1, 3600, "1 to 3600 seconds"),
+        KEY(longest_window, read_seconds, print_number, 0.01, 10, "0.01 to 10 seconds"),
+        KEY(keep_exited_seconds, read_seconds, print_number, 0, 86400, "0 to 86400 seconds"),
+        KEY(max_processes, read_count, print_count, 1, 1024, "a whole number, 1 to 1024"),
+        KEY(max_clients, read_count, print_count, 1, 4096, "a whole number, 1 to 4096"),
+        KEY(ring_bytes, read_power_of_two, print_count, 4096, 16 * MEBIBYTE,
+                "a power of two, 4096 to 16M (bytes, or with K or M)"),
+        KEY(realtime, read_switch, print_switch, 0, 0, "yes or no"),
+        KEY(socket_group, read_group, print_text, 0, sizeof(((struct config *)0)->socket_group),
+                "the name of a group, at most 31 letters, digits, _ - . (empty: root only)"),
+};
+
+#define N_KEYS (sizeof(keys) / sizeof(*keys))
+
+void config_defaults(struct config *ret_config)
+{
+	*ret_config = (struct config){
+	        .max_overhead = 0.01,
+	        .max_daemon_cpu = 0.01,
+	        .window_seconds = 30,
+	        .longest_window = 2,
+	        .keep_exited_seconds = 60,
+	        .max_processes = 64,
+	        .max_clients = 128,
+	        .ring_bytes = 65536,
+	        .realtime = true,
+	        .socket_group = "mtl",
+	};
+}
+
+const char *config_key(unsigned index)
+{
+	return index < N_KEYS ? keys[index].name : NULL;
+}
+
+void config_value(const struct config *config, unsigned index, char *ret_value, size_t size)
+{
+	keys[index].print((const char *)config + keys[index].offset, ret_value, size);
+}
+
+/* --- reading */
+
+struct reading {
+	FILE *file;
+	const char *name;
+	unsigned line;
+	unsigned seen; /* a bit per key */
+	bool failed;
+	struct config config;
+	char *error;
+	size_t error_size;
+};
+
+__attribute__((format(printf, 2, 3))) static void fail(
+        struct reading *reading, const char *format, ...)
+{
+	va_list arguments;
+	int length;
+
+	if (reading->failed)
+		return;
+	reading->failed = true;
+	length = snprintf(
+	        reading->error, reading->error_size, "%s:%u: ", reading->name, reading->line);
+	if (length < 0 || (size_t)length >= reading->error_size)
+		return;
+	va_start(arguments, format);
+	vsnprintf(reading->error + length, reading->error_size - (size_t)length, format, arguments);
+	va_end(arguments);
+}
+
+static void list_keys(char *ret_text, size_t size)
+{
+	size_t used = 0;
+
+	*ret_text = '\0';
+	for (size_t i = 0; i < N_KEYS && used < size; i++)
+		used += (size_t)snprintf(
+		        ret_text + used, size - used, "%s%s", i ? ", " : "", keys[i].name);
+}
+
+static void unknown_key(struct reading *reading, const char *name)
+{
+	char known[256];
+
+	list_keys(known, sizeof(known));
+	fail(reading, "unknown key \"%s\"; known are %s", name, known);
+}
+
+/* inih's handler; its return value only makes inih report a line we know already. */
+static int take_value(void *user, const char *section, const char *name, const char *value)
+{
+	struct reading *reading = user;
+	size_t i = 0;
+
+	while (i < N_KEYS && strcmp(keys[i].name, name) != 0)
+		i++;
+	if (!*section)
+		fail(reading, "key \"%s\" before the line [" SECTION "]", name);
+	else if (i == N_KEYS)
+		unknown_key(reading, name);
+	else if (reading->seen & 1u << i)
+		fail(reading, "key \"%s\" occurs twice; keep one", name);
+	else if (keys[i].read(&keys[i], value, (char *)&reading->config + keys[i].offset) < 0)
+		fail(reading, "%s = \"%s\" is not accepted; it must be %s", name, value,
+		        keys[i].accepted);
+	else
+		reading->seen |= 1u << i;
+	return 1;
+}
+
+/* A line inih would misread. */
+static void check_line(struct reading *reading, const char *line, size_t length, size_t room)
+{
+	const char *text = line + strspn(line, " \t\r");
+	size_t used = strcspn(text, " \t\r\n");
+
+	if (strlen(line) != length)
+		fail(reading, "a NUL byte; this is not a text file");
+	else if (length == room && line[length - 1] != '\n')
+		fail(reading, "longer than %zu bytes", room);
+	else if (*text == '[' &&
+	         (used != strlen("[" SECTION "]") || memcmp(text, "[" SECTION "]", used)))
+		fail(reading, "unknown section %.*s; the only one is [" SECTION "]", (int)used,
+		        text);
+	else if (used && !strchr("[;#", *text) && !strchr(text, '='))
+		fail(reading, "\"%.*s\" is neither key = value, a comment nor [" SECTION "]",
+		        (int)strcspn(text, "\r\n"), text);
+}
+
+/* Up to room bytes of a line, its newline included; the count. */
+static size_t read_line(FILE *file, char *ret_line, size_t room)
+{
+	size_t length = 0;
+	int c;
+
+	while (length < room && (c = getc(file)) != EOF) {
+		ret_line[length++] = (char)c;
+		if (c == '\n')
+			break;
+	}
+	ret_line[length] = '\0';
+	return length;
+}
+
+/* inih's reader, in place of fgets(). */
+static char *next_line(char *ret_line, int size, void *stream)
+{
+	struct reading *reading = stream;
+	size_t length, room = (size_t)size - 1;
+
+	if (reading->failed)
+		return NULL;
+	length = read_line(reading->file, ret_line, room);
+	if (!length)
+		return NULL;
+	reading->line++;
+	check_line(reading, ret_line, length, room);
+	return reading->failed ? NULL : ret_line;
+}
+
+int config_read(
+        FILE *file, const char *name, struct config *config, char *ret_error, size_t error_size)
+{
+	struct reading reading = {
+	        .file = file,
+	        .name = name,
+	        .config = *config,
+	        .error = ret_error,
+	        .error_size = error_size,
+	};
+	int line;
+
+	ini_allow_multiline = false;
+	line = ini_parse_stream(next_line, &reading, take_value, &reading);
+	if (ferror(file)) {
+		snprintf(ret_error, error_size, "%s: %s", name, strerror(errno));
+		return -EIO;
+	}
+	if (line)
+		fail(&reading, "this line cannot be understood; write key = value");
+	if (reading.failed)
+		return -EINVAL;
+	*config = reading.config;
+	return 0;
+}
+
+int config_load(const char *path, struct config *config, char *ret_error, size_t error_size)
+{
+	const char *name = path ? path : DEFAULT_PATH;
+	_cleanup_fclose_ FILE *file = fopen(name, "re");
+
+	if (!file && !path && errno == ENOENT)
+		return 0;
+	if (!file) {
+		int r = -errno;
+
+		snprintf(ret_error, error_size, "%s: %s", name, strerror(errno));
+		return r;
+	}
+	return config_read(file, name, config, ret_error, error_size);
+}

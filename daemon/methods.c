@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The methods of io.mtld: permission first, then the manager, then its answer as JSON or its errno
+ * as a named error. No state lives here: a stream (Curve with "more") is the same call put again
+ * about once a second for as long as its replies say so, and it judges the peer anew each time.
+ *
+ * Peers that are neither root nor in the privileged group see and track only processes they own,
+ * and one such user holds at most a quarter of the places, so that nobody can lock the others out.
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cleanup.h"
+#include "methods.h"
+#include "mtl_json.h"
+#include "parameters.h"
+#include "service.h"
+
+DEFINE_CLEANUP(struct json_object, json_object_put)
+DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
+
+#define SERVICE "org.varlink.service."
+#define BYTES_MAX 1152921504606846976.0 /* 2^60 */
+#define SECONDS_MAX 1e9
+
+#define EXITED(process) (!strcmp((process)->state, "exited"))
+
+/* --- replies */
+
+static void *memdup(const void *bytes, size_t size)
+{
+	void *copy = malloc(size);
+
+	return copy ? memcpy(copy, bytes, size) : NULL;
+}
+
+int reply_make(struct reply *ret_reply, const char *error, ...)
+{
+	_cleanup_(json_object_putp) struct json_object *parameters = json_object_new_object();
+	va_list pairs;
+	const char *name;
+
+	va_start(pairs, error);
+	while ((name = va_arg(pairs, const char *))) {
+		struct json_object *value = va_arg(pairs, struct json_object *);
+
+		if (!parameters || json_object_object_add(parameters, name, value) < 0)
+			json_object_put(value);
+	}
+	va_end(pairs);
+	if (!parameters)
+		return -ENOMEM;
+	*ret_reply = (struct reply){.error = error, .parameters = TAKE_PTR(parameters)};
+	return 0;
+}
+
+/* Answer {name: value}; value is consumed. */
+static int reply_one(struct reply *ret_reply, const char *name, struct json_object *value)
+{
+	return reply_make(ret_reply, NULL, name, value, NULL);
+}
+
+void reply_done(struct reply *reply)
+{
+	json_object_put(reply->parameters);
+	*reply = (struct reply){0};
+}
+
+int reply_encode(const struct reply *reply, char **ret_bytes, size_t *ret_size)
+{
+	_cleanup_(json_object_putp) struct json_object *message = json_object_new_object();
+	struct json_object *parameters =
+	        reply->parameters ? json_object_get(reply->parameters) : json_object_new_object();
+	const char *text;
+	size_t length;
+	char *bytes;
+
+	if (!message || !parameters) {
+		json_object_put(parameters);
+		return -ENOMEM;
+	}
+	if (reply->error)
+		json_object_object_add(message, "error", json_object_new_string(reply->error));
+	json_object_object_add(message, "parameters", parameters);
+	if (reply->continues)
+		json_object_object_add(message, "continues", json_object_new_boolean(true));
+	text = json_object_to_json_string_length(
+	        message, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &length);
+	bytes = text ? memdup(text, length + 1) : NULL;
+	if (!bytes)
+		return -ENOMEM;
+	*ret_bytes = bytes;
+	*ret_size = length + 1;
+	return 0;
+}
+
+/* --- errors */
+
+static struct json_object *integer(int64_t value)
+{
+	return json_object_new_int64(value);
+}
+
+static struct json_object *counter(uint64_t value)
+{
+	return json_object_new_uint64(value);
+}
+
+static struct json_object *text_or_null(const char *text)
+{
+	return *text ? json_text(text) : NULL;
+}
+
+static int no_such_process(struct reply *ret_reply, pid_t pid)
+{
+	return reply_make(ret_reply, "io.mtld.NoSuchProcess", "pid", integer(pid), NULL);
+}
+
+static int permission_denied(struct reply *ret_reply, const char *reason)
+{
+	return reply_make(ret_reply, "io.mtld.PermissionDenied", "reason", json_text(reason), NULL);
+}
+
+static int too_many(struct reply *ret_reply, unsigned limit)
+{
+	return reply_make(ret_reply, "io.mtld.TooManyProcesses", "limit", integer(limit), NULL);
+}
+
+static int not_tracked(const struct methods_context *context, struct reply *ret_reply, pid_t pid)
+{
+	uid_t owner;
+
+	if (process_owner(context->root, pid, &owner) == -ESRCH)
+		return no_such_process(ret_reply, pid);
+	return reply_make(ret_reply, "io.mtld.NotTracked", "pid", integer(pid), NULL);
+}
+
+static int sampling_impossible(const struct methods_context *context, struct reply *ret_reply)
+{
+	struct manager_status status;
+
+	manager_status(context->manager, &status);
+	return reply_make(ret_reply, "io.mtld.SamplingImpossible", "reason",
+	        json_text(status.reason), "fix", json_text(status.fix), NULL);
+}
+
+static int not_enough(const struct methods_context *context, struct reply *ret_reply, pid_t pid)
+{
+	struct manager_process process;
+
+	if (manager_process(context->manager, pid, &process) < 0)
+		return not_tracked(context, ret_reply, pid);
+	return reply_make(ret_reply, "io.mtld.NotEnoughObservations", "pid", integer(pid),
+	        "observations", counter(process.observations), "needed",
+	        integer(MTL_OBSERVATIONS_NEEDED), "reason", text_or_null(process.reason), NULL);
+}
+
+/* What the manager refused, as the peer is told. */
+static int refused(const struct methods_context *context, struct reply *ret_reply, pid_t pid, int r)
+{
+	switch (r) {
+	case -ESRCH:
+		return no_such_process(ret_reply, pid);
+	case -ENOENT:
+		return not_tracked(context, ret_reply, pid);
+	case -ENOTSUP:
+		return reply_make(ret_reply, "io.mtld.KernelThread", "pid", integer(pid), NULL);
+	case -EUSERS:
+		return too_many(ret_reply, context->config->max_processes);
+	case -ENOSYS:
+		return sampling_impossible(context, ret_reply);
+	case -EACCES:
+		return permission_denied(ret_reply, "this process may not be observed");
+	case -ENODATA:
+		return not_enough(context, ret_reply, pid);
+	case -EINVAL:
+		return reply_make(ret_reply, "io.mtld.InvalidParameter", "parameter",
+		        json_text("sizes"), "reason",
+		        json_text("no curve can be given at these sizes and windows"), NULL);
+	case -ENOMEM:
+		return r;
+	default:
+		return reply_make(
+		        ret_reply, "io.mtld.Failed", "reason", json_text(strerror(-r)), NULL);
+	}
+}
+
+/* 0: found and this peer may see it; 1: the reply says why not. */
+static int find_process(const struct methods_context *context, const struct peer *peer, pid_t pid,
+        struct manager_process *ret_process, struct reply *ret_reply)
+{
+	int r = manager_process(context->manager, pid, ret_process);
+
+	if (r == 0 && peer_may_see(peer, context->root, ret_process))
+		return 0;
+	r = r < 0 ? refused(context, ret_reply, pid, r)
+	          : permission_denied(ret_reply, "the process belongs to another user");
+	return r < 0 ? r : 1;
+}
+
+/* --- Status, List */
+
+static struct json_object *calibration_json(const struct manager_status *status)
+{
+	struct json_object *object = *status->method ? json_object_new_object() : NULL;
+
+	if (!object)
+		return NULL;
+	json_object_object_add(object, "method", json_text(status->method));
+	json_object_object_add(object, "slots", integer(status->slots));
+	json_object_object_add(object, "trap_seconds", json_number(status->trap_seconds));
+	json_object_object_add(object, "arm_seconds", json_number(status->arm_seconds));
+	json_object_object_add(object, "switch_seconds", json_number(status->switch_seconds));
+	json_object_object_add(object, "shift_seconds", json_number(status->shift_seconds));
+	json_object_object_add(
+	        object, "resolution_seconds", json_number(status->resolution_seconds));
+	return object;
+}
+
+static int status(const struct methods_context *context, const struct peer *peer,
+        const struct arguments *arguments, struct reply *ret_reply)
+{
+	const struct config *config = context->config;
+	struct json_object *answer = json_object_new_object();
+	struct manager_status now;
+
+	(void)peer, (void)arguments;
+	if (!answer)
+		return -ENOMEM;
+	manager_status(context->manager, &now);
+	json_object_object_add(answer, "version", json_text(MTL_VERSION));
+	json_object_object_add(answer, "pid", integer(now.pid));
+	json_object_object_add(answer, "uptime_seconds", json_number(now.uptime_seconds));
+	json_object_object_add(answer, "rung", json_text(now.rung));
+	json_object_object_add(answer, "reason", json_text(now.reason));
+	json_object_object_add(answer, "calibration", calibration_json(&now));
+	json_object_object_add(answer, "max_overhead", json_number(config->max_overhead));
+	json_object_object_add(answer, "max_daemon_cpu", json_number(config->max_daemon_cpu));
+	json_object_object_add(answer, "daemon_cpu", json_number(now.daemon_cpu));
+	json_object_object_add(answer, "processes", integer(now.processes));
+	json_object_object_add(answer, "max_processes", integer(config->max_processes));
+	json_object_object_add(answer, "lost", counter(now.lost));
+	json_object_object_add(answer, "clients", integer(context->clients));
+	ret_reply->parameters = answer;
+	return 0;
+}
+
+static struct json_object *process_json(const struct manager_process *process)
+{
+	struct json_object *object = json_object_new_object();
+
+	if (!object)
+		return NULL;
+	json_object_object_add(object, "pid", integer(process->pid));
+	json_object_object_add(object, "comm", json_text(process->comm));
+	json_object_object_add(object, "state", json_text(process->state));
+	json_object_object_add(object, "reason", text_or_null(process->reason));
+	json_object_object_add(object, "threads", integer(process->threads));
+	json_object_object_add(object, "observations", counter(process->observations));
+	json_object_object_add(object, "observations_needed", integer(MTL_OBSERVATIONS_NEEDED));
+	json_object_object_add(object, "births", counter(process->births));
+	json_object_object_add(object, "lost", counter(process->lost));
+	json_object_object_add(object, "resident_bytes", integer(llround(process->resident_bytes)));
+	json_object_object_add(object, "cpu_seconds", json_number(process->cpu_seconds));
+	json_object_object_add(object, "wall_seconds", json_number(process->wall_seconds));
+	json_object_object_add(object, "overhead_target", json_number(process->overhead_target));
+	json_object_object_add(
+	        object, "observations_per_second", json_number(process->observations_per_second));
+	return object;
+}
+
+static int list(const struct methods_context *context, const struct peer *peer,
+        const struct arguments *arguments, struct reply *ret_reply)
+{
+	_cleanup_(json_object_putp) struct json_object *processes = json_object_new_array();
+	struct manager_process process;
+
+	(void)arguments;
+	for (unsigned i = 0; manager_process_at(context->manager, i, &process) == 0; i++) {
+		struct json_object *object;
+
+		if (!peer_may_see(peer, context->root, &process))
+			continue;
+		object = process_json(&process);
+		if (!processes || !object || json_object_array_add(processes, object) < 0) {
+			json_object_put(object);
+			return -ENOMEM;
+		}
+	}
+	return processes ? reply_one(ret_reply, "processes", TAKE_PTR(processes)) : -ENOMEM;
+}
+
+/* --- Curve, Observations */
+
+static int curve(const struct methods_context *context, const struct peer *peer,
+        const struct arguments *arguments, struct reply *ret_reply)
+{
+	const struct mtl_estimate_options options = {
+	        .sizes = arguments->sizes.n ? arguments->sizes.values : NULL,
+	        .n_sizes = arguments->sizes.n,
+	        .windows = arguments->windows.n ? arguments->windows.values : NULL,
+	        .n_windows = arguments->windows.n,
+	        .reference_bytes = arguments->reference,
+	};
+	_cleanup_(mtl_curve_freep) struct mtl_curve *now = NULL;
+	struct mtl_curve_origin origin;
+	struct manager_process process;
+	struct json_object *object;
+	int r = find_process(context, peer, arguments->pid, &process, ret_reply);
+
+	if (r)
+		return r;
+	r = manager_curve(context->manager, arguments->pid, &options, &now, &origin);
+	if (r < 0)
+		return refused(context, ret_reply, arguments->pid, r);
+	text_clean(origin.comm);
+	r = mtl_curve_to_json(now, &origin, &object);
+	if (r < 0)
+		return refused(context, ret_reply, arguments->pid, r);
+	r = reply_one(ret_reply, "curve", object);
+	ret_reply->continues = r == 0 && !EXITED(&process);
+	return r;
+}
+
+static int observations(const struct methods_context *context, const struct peer *peer,
+        const struct arguments *arguments, struct reply *ret_reply)
+{
+	_cleanup_free_ struct mtl_observation *watched = NULL;
+	_cleanup_free_ struct mtl_birth *births = NULL;
+	struct mtl_estimate_options options;
+	struct mtl_curve_origin origin;
+	struct manager_process process;
+	struct json_object *record;
+	size_t n, n_births;
+	int r = find_process(context, peer, arguments->pid, &process, ret_reply);
+
+	if (r)
+		return r;
+	r = manager_observations(context->manager, arguments->pid, &watched, &n, &births, &n_births,
+	        &origin, &options);
+	if (r < 0)
+		return refused(context, ret_reply, arguments->pid, r);
+	text_clean(origin.comm);
+	r = mtl_record_to_json(watched, n, births, n_births, &origin, &options, &record);
+	if (r < 0)
+		return refused(context, ret_reply, arguments->pid, r);
+	return reply_one(ret_reply, "record", record);
+}
+
+/* --- Track, Untrack */
+
+static unsigned places_of(const struct methods_context *context, uid_t uid, pid_t except)
+{
+	struct manager_process process;
+	unsigned n = 0;
+
+	for (unsigned i = 0; manager_process_at(context->manager, i, &process) == 0; i++)
+		n += process.uid == uid && process.pid != except && !EXITED(&process);
+	return n;
+}
+
+/* 0: this unprivileged peer may track pid; 1: the reply says why not. */
+static int may_track(const struct methods_context *context, const struct peer *peer, pid_t pid,
+        struct reply *ret_reply)
+{
+	unsigned limit = (context->config->max_processes + 3) / 4;
+	uid_t owner;
+	int r = process_owner(context->root, pid, &owner);
+
+	if (r < 0)
+		r = refused(context, ret_reply, pid, r);
+	else if (owner != peer->uid)
+		r = permission_denied(ret_reply, "the process belongs to another user; root and "
+		                                 "the group of mtld may track it");
+	else if (places_of(context, peer->uid, pid) >= limit)
+		r = too_many(ret_reply, limit);
+	else
+		return 0;
+	return r < 0 ? r : 1;
+}
+
+static int track(const struct methods_context *context, const struct peer *peer,
+        const struct arguments *arguments, struct reply *ret_reply)
+{
+	struct manager_process process;
+	pid_t pid = arguments->pid;
+	bool known = manager_process(context->manager, pid, &process) == 0;
+	int r = peer->privileged ? 0 : may_track(context, peer, pid, ret_reply);
+
+	if (r)
+		return r;
+	r = known ? find_process(context, peer, pid, &process, ret_reply) : 0;
+	if (r)
+		return r;
+	r = manager_track(context->manager, pid, arguments->idle_seconds);
+	if (r < 0)
+		return refused(context, ret_reply, pid, r);
+	/* the pid may have changed hands between the question and the tracking */
+	r = find_process(context, peer, pid, &process, ret_reply);
+	if (r && !known)
+		manager_untrack(context->manager, pid);
+	return r;
+}
+
+static int untrack(const struct methods_context *context, const struct peer *peer,
+        const struct arguments *arguments, struct reply *ret_reply)
+{
+	struct manager_process process;
+	int r = find_process(context, peer, arguments->pid, &process, ret_reply);
+
+	if (r)
+		return r;
+	r = manager_untrack(context->manager, arguments->pid);
+	return r < 0 ? refused(context, ret_reply, arguments->pid, r) : 0;
+}
+
+/* --- the table */
+
+#define PID                                                                                        \
+	{                                                                                          \
+		"pid", parameter_pid, offsetof(struct arguments, pid), true, 1, INT32_MAX          \
+	}
+
+static const struct parameter pid_only[] = {PID};
+
+static const struct parameter curve_parameters[] = {
+        PID,
+        {"sizes", parameter_numbers, offsetof(struct arguments, sizes), false, 1, BYTES_MAX},
+        {"windows", parameter_numbers, offsetof(struct arguments, windows), false, 1e-9,
+                SECONDS_MAX},
+        {"reference", parameter_number, offsetof(struct arguments, reference), false, 1, BYTES_MAX},
+};
+
+static const struct parameter track_parameters[] = {
+        PID,
+        {"idle_seconds", parameter_number, offsetof(struct arguments, idle_seconds), false, 0,
+                SECONDS_MAX},
+};
+
+static const struct parameter interface_parameters[] = {
+        {"interface", parameter_string, offsetof(struct arguments, interface), true, 0, 0},
+};
+
+#define ROWS(table) table, sizeof(table) / sizeof(*(table))
+
+static const struct method {
+	const char *name;
+	int (*answer)(const struct methods_context *context, const struct peer *peer,
+	        const struct arguments *arguments, struct reply *ret_reply);
+	const struct parameter *parameters;
+	size_t n_parameters;
+} methods[] = {
+        {"io.mtld.Status", status, NULL, 0},
+        {"io.mtld.List", list, NULL, 0},
+        {"io.mtld.Curve", curve, ROWS(curve_parameters)},
+        {"io.mtld.Observations", observations, ROWS(pid_only)},
+        {"io.mtld.Track", track, ROWS(track_parameters)},
+        {"io.mtld.Untrack", untrack, ROWS(pid_only)},
+        {SERVICE "GetInfo", service_get_info, NULL, 0},
+        {SERVICE "GetInterfaceDescription", service_get_interface_description,
+                ROWS(interface_parameters)},
+};
+
+static const struct method *find_method(const char *name)
+{
+	for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++)
+		if (!strcmp(methods[i].name, name))
+			return &methods[i];
+	return NULL;
+}
+
+static int unknown_method(const char *name, struct reply *ret_reply)
+{
+	const char *dot = strrchr(name, '.');
+	_cleanup_free_ char *interface = dot ? strndup(name, (size_t)(dot - name)) : NULL;
+
+	if (dot && !interface)
+		return -ENOMEM;
+	if (dot && !service_has_interface(name, (size_t)(dot - name)))
+		return reply_make(ret_reply, SERVICE "InterfaceNotFound", "interface",
+		        json_text(interface), NULL);
+	return reply_make(ret_reply, SERVICE "MethodNotFound", "method", json_text(name), NULL);
+}
+
+static int bad_parameter(const struct parameter_problem *problem, int r, struct reply *ret_reply)
+{
+	if (r != -EBADMSG && r != -ERANGE)
+		return r;
+	return reply_make(ret_reply,
+	        r == -EBADMSG ? SERVICE "InvalidParameter" : "io.mtld.InvalidParameter",
+	        "parameter", json_text(problem->name), "reason", json_text(problem->reason), NULL);
+}
+
+int methods_call(const struct methods_context *context, const struct peer *peer,
+        const struct json_call *call, struct reply *ret_reply)
+{
+	const struct method *method = find_method(call->method);
+	struct parameter_problem problem;
+	struct arguments arguments;
+	int r;
+
+	*ret_reply = (struct reply){0};
+	if (!method)
+		return unknown_method(call->method, ret_reply);
+	memset(&arguments, 0, sizeof(arguments));
+	r = parameters_read(
+	        method->parameters, method->n_parameters, call->parameters, &arguments, &problem);
+	if (r < 0)
+		return bad_parameter(&problem, r, ret_reply);
+	r = method->answer(context, peer, &arguments, ret_reply);
+	ret_reply->continues = ret_reply->continues && call->more;
+	return r < 0 ? r : 0;
+}

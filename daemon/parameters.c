@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Method parameters by table: one row names a parameter, where it goes, whether it is required and
+ * its range. Unknown parameters are refused, so that a misspelt one is not silently ignored. JSON
+ * null stands for "not given", as Varlink's ?type says. json-c turns 1e999 into infinity and clamps
+ * integers to 64 bits; both fall outside every range here.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cleanup.h"
+#include "json_message.h"
+#include "parameters.h"
+
+int parameter_pid(const struct parameter *parameter, struct json_object *value, void *member,
+        char *ret_reason, size_t reason_size)
+{
+	int64_t number = json_object_get_int64(value);
+
+	if (!json_object_is_type(value, json_type_int)) {
+		snprintf(ret_reason, reason_size, "must be an integer");
+		return -EBADMSG;
+	}
+	if ((double)number < parameter->low || (double)number > parameter->high) {
+		snprintf(ret_reason, reason_size, "must be %.0f to %.0f", parameter->low,
+		        parameter->high);
+		return -ERANGE;
+	}
+	*(pid_t *)member = (pid_t)number;
+	return 0;
+}
+
+static bool is_number(struct json_object *value)
+{
+	return json_object_is_type(value, json_type_int) ||
+	       json_object_is_type(value, json_type_double);
+}
+
+int parameter_number(const struct parameter *parameter, struct json_object *value, void *member,
+        char *ret_reason, size_t reason_size)
+{
+	double number = json_object_get_double(value);
+
+	if (!is_number(value)) {
+		snprintf(ret_reason, reason_size, "must be a number");
+		return -EBADMSG;
+	}
+	if (!isfinite(number) || number < parameter->low || number > parameter->high) {
+		snprintf(ret_reason, reason_size, "must be %.10g to %.10g", parameter->low,
+		        parameter->high);
+		return -ERANGE;
+	}
+	*(double *)member = number;
+	return 0;
+}
+
+int parameter_numbers(const struct parameter *parameter, struct json_object *value, void *member,
+        char *ret_reason, size_t reason_size)
+{
+	struct numbers *numbers = member;
+	size_t n;
+
+	if (!json_object_is_type(value, json_type_array)) {
+		snprintf(ret_reason, reason_size, "must be an array of numbers");
+		return -EBADMSG;
+	}
+	n = json_object_array_length(value);
+	if (n < 1 || n > NUMBERS_MAX) {
+		snprintf(ret_reason, reason_size, "must have 1 to %d entries", NUMBERS_MAX);
+		return -ERANGE;
+	}
+	for (size_t i = 0; i < n; i++) {
+		int r = parameter_number(parameter, json_object_array_get_idx(value, i),
+		        &numbers->values[i], ret_reason, reason_size);
+
+		if (r < 0)
+			return r;
+	}
+	numbers->n = n;
+	return 0;
+}
+
+int parameter_string(const struct parameter *parameter, struct json_object *value, void *member,
+        char *ret_reason, size_t reason_size)
+{
+	(void)parameter;
+	if (!json_object_is_type(value, json_type_string)) {
+		snprintf(ret_reason, reason_size, "must be a string");
+		return -EBADMSG;
+	}
+	*(const char **)member = json_object_get_string(value);
+	return 0;
+}
+
+static void name_problem(struct parameter_problem *problem, const char *name)
+{
+	snprintf(problem->name, sizeof(problem->name), "%s", name);
+	text_clean(problem->name);
+}
+
+static int check_known(const struct parameter *table, size_t n, struct json_object *object,
+        struct parameter_problem *ret_problem)
+{
+	json_object_object_foreach (object, key, value) {
+		size_t i = 0;
+
+		(void)value;
+		while (i < n && strcmp(table[i].name, key) != 0)
+			i++;
+		if (i == n) {
+			name_problem(ret_problem, key);
+			snprintf(ret_problem->reason, sizeof(ret_problem->reason),
+			        "there is no such parameter");
+			return -EBADMSG;
+		}
+	}
+	return 0;
+}
+
+static int read_one(const struct parameter *parameter, struct json_object *object,
+        struct arguments *arguments, struct parameter_problem *ret_problem)
+{
+	struct json_object *value = object ? json_object_object_get(object, parameter->name) : NULL;
+
+	name_problem(ret_problem, parameter->name);
+	if (value)
+		return parameter->read(parameter, value, (char *)arguments + parameter->offset,
+		        ret_problem->reason, sizeof(ret_problem->reason));
+	if (!parameter->required)
+		return 0;
+	snprintf(ret_problem->reason, sizeof(ret_problem->reason), "is missing");
+	return -EBADMSG;
+}
+
+int parameters_read(const struct parameter *table, size_t n, struct json_object *object,
+        struct arguments *arguments, struct parameter_problem *ret_problem)
+{
+	_cleanup_free_ struct arguments *read = malloc(sizeof(*read));
+	int r = object ? check_known(table, n, object, ret_problem) : 0;
+
+	if (!read)
+		return -ENOMEM;
+	*read = *arguments;
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = read_one(&table[i], object, read, ret_problem);
+	if (r == 0)
+		*arguments = *read;
+	return r;
+}

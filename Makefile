@@ -174,11 +174,13 @@ UNIT := $(TESTS:%=$(BUILD)/unit/%) $(TESTS:%=$(BUILD)/sanitize/unit/%)
 LIVE := $(PROGRAMS) $(BUILD)/workload $(HELPERS)
 
 check: $(LIVE) $(UNIT) | deps-check
+	$(Q)tests/test_checks.sh
 	$(Q)tests/check_layers.sh
 	$(Q)tests/check_docs.sh
 	$(Q)tests/run_unit.sh $(BUILD) $(TESTS)
 	$(Q)tests/live/run.sh
 check-layers:
+	$(Q)tests/test_checks.sh
 	$(Q)tests/check_layers.sh
 check-docs: $(PROGRAMS)
 	$(Q)tests/check_docs.sh

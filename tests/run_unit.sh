@@ -18,7 +18,7 @@ failed=0
 skip_valgrind=${SKIP_VALGRIND:-}
 
 sum() { # PATTERN FILE: cmocka prints "[  PASSED  ] 3 test(s)."
-    sed -n "s/^\[  $1  \] \([0-9][0-9]*\) test(s).*/\1/p" "$2" | awk '{ n += $1 } END { print n + 0 }'
+    sed -n "s/.*\[  $1  \] \([0-9][0-9]*\) test(s).*/\1/p" "$2" | awk '{ n += $1 } END { print n + 0 }'
 }
 
 run() { # MODE NAME COMMAND...
@@ -30,7 +30,7 @@ run() { # MODE NAME COMMAND...
     timeout "$limit" "$@" >"$log" 2>&1 </dev/null || status=$?
     good=$(sum PASSED "$log")
     bad=$(sum FAILED "$log")
-    if [ $status -ne 0 ] && [ "$bad" -eq 0 ] || [ "$good" -eq 0 ] && [ "$bad" -eq 0 ]; then
+    if [ "$bad" -eq 0 ] && { [ $status -ne 0 ] || [ "$good" -eq 0 ]; }; then
         bad=1
     fi
     passed=$((passed + good))

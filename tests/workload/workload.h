@@ -23,6 +23,8 @@ struct options {
 	unsigned threads;
 	bool private; /* threads divide the working set instead of sharing it */
 	const char *progress;
+	bool expect;       /* print the closed form at these sizes instead */
+	const char *sizes; /* a list as it was given */
 };
 
 /* What one thread needs in its loop; a cache line or two, its own. */
@@ -60,6 +62,12 @@ double cpu_now(void);
 
 /* Misses per access of a fully associative LRU cache of that many bytes. */
 double expect_misses(const struct options *options, double cache_bytes);
+
+/* Fills in everything, or explains what is wrong and exits with status 2. */
+void arguments_parse(int argc, char **argv, struct options *ret_options);
+
+/* The closed form at options->sizes, a line each. */
+int expect(const struct options *options);
 
 /* Fork the other end of a ping-pong; -errno on failure. */
 int peer_start(int *ret_to, int *ret_from);

@@ -25,7 +25,6 @@
 #include <unistd.h>
 #include "workload.h"
 
-#define THREADS_MAX 256
 #define HUGE_BYTES (2UL << 20)
 
 volatile sig_atomic_t stopping;

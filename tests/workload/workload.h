@@ -9,6 +9,7 @@
 
 #define LINE_BYTES 64
 #define LINE_WORDS 8
+#define THREADS_MAX 256
 
 struct kind;
 

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `mtl curve PID`: the curve of a running process, once or again and again.
+ *
+ * A process that is not tracked yet is tracked, for as long as somebody asks; with too few
+ * observations the question is repeated until there are enough or --wait is over.
+ */
+
+#include "options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+
+#include "client.h"
+#include "curve_report.h"
+#include "question.h"
+#include "saved_curve.h"
+#include "size.h"
+
+#define WAIT_SECONDS 10.0
+#define IDLE_SECONDS 60
+#define STREAM_SECONDS 10.0
+#define AGAIN_MILLISECONDS 200
+
+struct question {
+	const struct options *options;
+	struct client *client;
+	int pid;
+	int wake_fd;     /* readable when the user wants to stop; -1: signals do that */
+	bool tracked;    /* by us */
+	bool progressed; /* a progress line is on the terminal */
+};
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int track(struct question *question)
+{
+	struct json_object *parameters = question_pid(question->pid);
+	int r;
+
+	if (parameters)
+		json_object_object_add(
+		        parameters, "idle_seconds", json_object_new_double(IDLE_SECONDS));
+	r = question_ask(
+	        question->client, question->options->socket, "Track", parameters, NULL, NULL);
+	if (r != MTL_DONE)
+		return r;
+	question->tracked = true;
+	fail(MTL_DONE, "tracking process %d from now on, until %d s after the last question",
+	        question->pid, IDLE_SECONDS);
+	return MTL_DONE;
+}
+
+static void show_progress(struct question *question, const struct client_reply *reply)
+{
+	char text[512];
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	reply_sentence(reply, text, sizeof(text));
+	fprintf(stderr, "\r%s\033[K", text);
+	question->progressed = true;
+}
+
+static void clear_progress(struct question *question)
+{
+	if (question->progressed)
+		fputs("\r\033[K", stderr);
+	question->progressed = false;
+}
+
+/* false when the user wants to stop. */
+static bool pause_before_again(const struct question *question)
+{
+	struct pollfd wake = {.fd = question->wake_fd, .events = POLLIN};
+
+	return poll(&wake, 1, AGAIN_MILLISECONDS) == 0;
+}
+
+/* -EAGAIN to ask again, else an exit code. */
+static int not_yet(struct question *question, const struct client_reply *reply, double deadline)
+{
+	if (reply_is(reply, "NotTracked") && !question->tracked)
+		return track(question) ?: -EAGAIN;
+	if (!reply_is(reply, "NotEnoughObservations") || now() >= deadline) {
+		clear_progress(question);
+		return reply_explain(reply);
+	}
+	show_progress(question, reply);
+	return pause_before_again(question) ? -EAGAIN : MTL_NOT_ENOUGH;
+}
+
+static int call_curve(struct question *question, struct client_reply *ret_reply)
+{
+	return client_call(question->client, "Curve",
+	        question_curve(question->pid, question->options), ret_reply);
+}
+
+/* The first curve. Returns an exit code, having said what was wrong. */
+static int await_curve(struct question *question, double seconds, struct json_object **ret_curve)
+{
+	double deadline = now() + seconds;
+	int r;
+
+	do {
+		_cleanup_(client_reply_done) struct client_reply reply = {0};
+		struct json_object *curve;
+
+		r = call_curve(question, &reply);
+		if (r < 0)
+			return client_explain(r, question->options->socket);
+		if (reply.error) {
+			r = not_yet(question, &reply, deadline);
+			continue;
+		}
+		clear_progress(question);
+		if (!json_object_object_get_ex(reply.parameters, "curve", &curve) || !curve)
+			return client_explain(-EBADMSG, question->options->socket);
+		*ret_curve = json_object_get(curve);
+	} while (r == -EAGAIN);
+	return r;
+}
+
+static int show_once(struct question *question)
+{
+	_cleanup_(json_object_putp) struct json_object *curve = NULL, *record = NULL;
+	const struct options *options = question->options;
+	double wait = isnan(options->wait) ? WAIT_SECONDS : options->wait;
+	int code = await_curve(question, wait, &curve);
+
+	if (code == MTL_DONE && options->record)
+		code = question_ask(question->client, options->socket, "Observations",
+		        question_pid(question->pid), "record", &record);
+	if (code == MTL_DONE && record)
+		code = question_save(record, options->record);
+	return curve ? curve_output(curve, options) ?: code : code;
+}
+
+/* One update of the stream: -EAGAIN to go on, else an exit code. */
+static int show_update(struct question *question)
+{
+	_cleanup_(client_reply_done) struct client_reply reply = {0};
+	struct json_object *curve;
+	int code, r = client_receive(question->client, STREAM_SECONDS, question->wake_fd, &reply);
+
+	if (r == -ECANCELED)
+		return MTL_DONE;
+	if (r < 0)
+		return client_explain(r, question->options->socket);
+	if (reply.error)
+		return reply_explain(&reply);
+	if (!json_object_object_get_ex(reply.parameters, "curve", &curve) || !curve)
+		return client_explain(-EBADMSG, question->options->socket);
+	code = curve_output(curve, question->options);
+	return code == MTL_DONE && reply.continues ? -EAGAIN : code;
+}
+
+static int catch_signals(void)
+{
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	return signalfd(-1, &mask, SFD_CLOEXEC);
+}
+
+/* Until the process ends or the user wants to stop, which is a success. */
+static int watch(struct question *question)
+{
+	_cleanup_close_ int signal_fd = catch_signals();
+	_cleanup_(json_object_putp) struct json_object *first = NULL;
+	const struct options *options = question->options;
+	int r;
+
+	question->wake_fd = signal_fd;
+	r = await_curve(question, isnan(options->wait) ? INFINITY : options->wait, &first);
+	if (r != MTL_DONE)
+		return r;
+	if (terminal_describe(stdout).is_terminal && !options->json)
+		fputs("\033[2J", stdout);
+	r = client_send(question->client, "Curve", question_curve(question->pid, options), true);
+	if (r < 0)
+		return client_explain(r, options->socket);
+	do
+		r = show_update(question);
+	while (r == -EAGAIN);
+	return r;
+}
+
+static int curve_of_process(const struct options *options, const char *operand)
+{
+	_cleanup_(client_freep) struct client *client = NULL;
+	struct question question = {.options = options, .wake_fd = -1};
+	char error[256];
+	int r;
+
+	if (pid_parse(operand, &question.pid, error, sizeof(error)) < 0)
+		return fail(MTL_USAGE, "%s", error);
+	r = client_connect(options->socket, &client);
+	if (r < 0)
+		return client_explain(r, options->socket);
+	question.client = client;
+	return options->watch ? watch(&question) : show_once(&question);
+}
+
+int command_curve(const struct options *options, int n_operands, char **operands)
+{
+	if (options->from && n_operands > 0)
+		return fail(MTL_USAGE, "give either a process number or --from FILE, not both");
+	if (!options->from && n_operands == 0)
+		return fail(MTL_USAGE, "give a process number, or --from FILE");
+	return options->from ? saved_curve(options) : curve_of_process(options, operands[0]);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `mtl doctor`: what mtld could do here, and why not more. The self-test is the daemon's own
+ * (`mtld --self-test --json`), run as a child, so that no daemon has to be there.
+ */
+
+#include "options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client.h"
+#include "curve_report.h"
+#include "object.h"
+#include "private_daemon.h"
+#include "table.h"
+
+#define ANSWER_MAX (1u << 20)
+
+static void __attribute__((noreturn))
+self_test_child(const char *program, int output, const struct options *options)
+{
+	const char *argv[] = {program, "--self-test", "--json", options->root ? "--root" : NULL,
+	        options->root, NULL};
+
+	dup2(output, STDOUT_FILENO);
+	execv(program, (char *const *)argv);
+	_exit(127);
+}
+
+static int read_all(int fd, char *buffer, size_t size)
+{
+	size_t length = 0;
+
+	while (length < size - 1) {
+		ssize_t n = read(fd, buffer + length, size - 1 - length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		length += (size_t)n;
+	}
+	buffer[length] = '\0';
+	return 0;
+}
+
+static int self_test(
+        const char *program, const struct options *options, struct json_object **ret_answer)
+{
+	_cleanup_free_ char *text = malloc(ANSWER_MAX);
+	struct process process = {0};
+	char fate[80];
+	int fds[2], r;
+
+	if (!text || pipe2(fds, O_CLOEXEC) < 0)
+		return fail(MTL_FAILED, "cannot start the self-test: %s", strerror(errno));
+	r = process_fork(&process);
+	if (r == 1)
+		self_test_child(program, fds[1], options);
+	close(fds[1]);
+	r = r ?: read_all(fds[0], text, ANSWER_MAX);
+	close(fds[0]);
+	process_wait(&process, 30);
+	process_end(&process, 2);
+	*ret_answer = r < 0 ? NULL : json_tokener_parse(text);
+	if (json_object_is_type(*ret_answer, json_type_object))
+		return MTL_DONE;
+	process_fate(&process, fate, sizeof(fate));
+	return fail(MTL_FAILED, "the self-test of %s gave no answer: it %s", program, fate);
+}
+
+static int add_rung(struct table *table, struct json_object *rung, const char *chosen)
+{
+	const char *name = object_text(rung, "name");
+	bool works = strcmp(object_text(rung, "works"), "true") == 0;
+	const char *cells[] = {name, works ? "yes" : "no", strcmp(name, chosen) ? "" : "used",
+	        object_text(rung, "reason")};
+	int r = table_add(table, cells, !works);
+	struct json_object *fix;
+
+	if (r < 0 || !json_object_object_get_ex(rung, "fix", &fix) || !fix ||
+	        !*json_object_get_string(fix))
+		return r;
+	const char *fix_cells[] = {"", "", "fix:", json_object_get_string(fix)};
+
+	return table_add(table, fix_cells, false);
+}
+
+static int show(struct json_object *answer)
+{
+	static const struct table_column columns[] = {
+	        {"RUNG", LEFT},
+	        {"WORKS", LEFT},
+	        {"", LEFT},
+	        {"WHY", LEFT},
+	};
+	_cleanup_(table_freep) struct table *table = NULL;
+	struct terminal terminal = terminal_describe(stdout);
+	const char *chosen = object_text(answer, "chosen");
+	struct json_object *rungs;
+	int r;
+
+	if (!json_object_object_get_ex(answer, "rungs", &rungs) ||
+	        !json_object_is_type(rungs, json_type_array))
+		return -EBADMSG;
+	r = table_new(columns, 4, &terminal, &table);
+	for (size_t i = 0; r == 0 && i < json_object_array_length(rungs); i++)
+		r = add_rung(table, json_object_array_get_idx(rungs, i), chosen);
+	return r ?: table_print(table, stdout);
+}
+
+int command_doctor(const struct options *options, int n_operands, char **operands)
+{
+	_cleanup_(json_object_putp) struct json_object *answer = NULL;
+	char program[PATH_MAX];
+	int r;
+
+	(void)n_operands, (void)operands;
+	if (daemon_program(program) < 0)
+		return fail(MTL_FAILED,
+		        "the program mtld is not installed: looked beside mtl and "
+		        "for %s",
+		        program);
+	r = self_test(program, options, &answer);
+	if (r != MTL_DONE)
+		return r;
+	if (options->json) {
+		json_output(stdout, answer);
+		return MTL_DONE;
+	}
+	r = show(answer);
+	return r < 0 ? fail(MTL_FAILED, "the self-test cannot be shown: %s", strerror(-r))
+	             : MTL_DONE;
+}

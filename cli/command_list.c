@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `mtl list`: the tracked processes, one a line.
+ */
+
+#include "options.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "client.h"
+#include "curve_report.h"
+#include "object.h"
+#include "question.h"
+#include "size.h"
+#include "table.h"
+
+#define CELL 256
+
+typedef void (*cell_function)(struct json_object *process, char *ret_text);
+
+struct list_column {
+	struct table_column head;
+	cell_function cell;
+};
+
+static void cell_pid(struct json_object *process, char *ret_text)
+{
+	snprintf(ret_text, CELL, "%.0f", object_number(process, "pid"));
+}
+
+static void cell_comm(struct json_object *process, char *ret_text)
+{
+	printable(object_text(process, "comm"), ret_text, CELL);
+}
+
+static void cell_state(struct json_object *process, char *ret_text)
+{
+	snprintf(ret_text, CELL, "%s", object_text(process, "state"));
+}
+
+static void cell_threads(struct json_object *process, char *ret_text)
+{
+	snprintf(ret_text, CELL, "%.0f", object_number(process, "threads"));
+}
+
+/* "12 of 60" until there is a curve. */
+static void cell_observations(struct json_object *process, char *ret_text)
+{
+	double have = object_number(process, "observations");
+	double needed = object_number(process, "observations_needed");
+
+	snprintf(ret_text, CELL, have < needed ? "%.0f of %.0f" : "%.0f", have, needed);
+}
+
+static void cell_rate(struct json_object *process, char *ret_text)
+{
+	ratio_format(object_number(process, "observations_per_second"), ret_text);
+}
+
+static void cell_lost(struct json_object *process, char *ret_text)
+{
+	snprintf(ret_text, CELL, "%.0f", object_number(process, "lost"));
+}
+
+static void cell_resident(struct json_object *process, char *ret_text)
+{
+	size_format(object_number(process, "resident_bytes"), ret_text);
+}
+
+static void cell_cpu(struct json_object *process, char *ret_text)
+{
+	seconds_format(object_number(process, "cpu_seconds"), ret_text);
+}
+
+static void cell_overhead(struct json_object *process, char *ret_text)
+{
+	percent_format(object_number(process, "overhead_target"), ret_text);
+}
+
+static void cell_reason(struct json_object *process, char *ret_text)
+{
+	const char *reason = object_text(process, "reason");
+
+	snprintf(ret_text, CELL, "%s", strcmp(reason, "-") == 0 ? "" : reason);
+}
+
+static const struct list_column columns[] = {
+        {{"PID", RIGHT}, cell_pid},
+        {{"COMMAND", LEFT}, cell_comm},
+        {{"STATE", LEFT}, cell_state},
+        {{"THREADS", RIGHT}, cell_threads},
+        {{"OBSERVATIONS", RIGHT}, cell_observations},
+        {{"PER CPU s", RIGHT}, cell_rate},
+        {{"LOST", RIGHT}, cell_lost},
+        {{"RESIDENT", RIGHT}, cell_resident},
+        {{"CPU TIME", RIGHT}, cell_cpu},
+        {{"OVERHEAD", RIGHT}, cell_overhead},
+        {{"", LEFT}, cell_reason},
+};
+
+#define N_COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+static int add_process(struct table *table, struct json_object *process)
+{
+	char texts[N_COLUMNS][CELL];
+	const char *cells[N_COLUMNS];
+
+	for (size_t i = 0; i < N_COLUMNS; i++) {
+		columns[i].cell(process, texts[i]);
+		cells[i] = texts[i];
+	}
+	return table_add(table, cells, false);
+}
+
+static int show(struct json_object *processes)
+{
+	_cleanup_(table_freep) struct table *table = NULL;
+	struct terminal terminal = terminal_describe(stdout);
+	struct table_column heads[N_COLUMNS];
+	int r;
+
+	if (json_object_array_length(processes) == 0) {
+		puts("no process is tracked: `mtl track PID`, or `mtl curve PID`");
+		return 0;
+	}
+	for (size_t i = 0; i < N_COLUMNS; i++)
+		heads[i] = columns[i].head;
+	r = table_new(heads, N_COLUMNS, &terminal, &table);
+	for (size_t i = 0; r == 0 && i < json_object_array_length(processes); i++)
+		r = add_process(table, json_object_array_get_idx(processes, i));
+	return r ?: table_print(table, stdout);
+}
+
+int command_list(const struct options *options, int n_operands, char **operands)
+{
+	_cleanup_(json_object_putp) struct json_object *answer = NULL;
+	_cleanup_(client_freep) struct client *client = NULL;
+	struct json_object *processes;
+	int r = client_connect(options->socket, &client);
+
+	(void)n_operands, (void)operands;
+	if (r < 0)
+		return client_explain(r, options->socket);
+	r = question_ask(client, options->socket, "List", NULL, NULL, &answer);
+	if (r != MTL_DONE)
+		return r;
+	if (!json_object_object_get_ex(answer, "processes", &processes) ||
+	        !json_object_is_type(processes, json_type_array))
+		return client_explain(-EBADMSG, options->socket);
+	if (options->json) {
+		json_output(stdout, answer);
+		return MTL_DONE;
+	}
+	r = show(processes);
+	return r < 0 ? fail(MTL_FAILED, "cannot show the list: %s", strerror(-r)) : MTL_DONE;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `mtl run -- CMD`: the curve of a command, with a daemon of its own.
+ *
+ * In this order: start mtld, fork the command and hold it, track it, let it go; wait for the
+ * duration, its end or a signal; fetch the curve; end the command, then mtld; show the curve. The
+ * command is reaped only after the curve was fetched, so that its number stays its own. Whatever
+ * happens, struct run takes both children and the directory with it when it goes.
+ */
+
+#include "options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+
+#include "client.h"
+#include "curve_report.h"
+#include "private_daemon.h"
+#include "process.h"
+#include "question.h"
+
+#define PATIENCE 2.0
+
+struct run {
+	const struct options *options;
+	struct private_daemon daemon;
+	struct held_command command;
+	struct client *client;
+	struct json_object *curve, *record;
+	sigset_t old_mask;
+	int signal_fd;
+};
+
+static void run_done(struct run *run)
+{
+	held_command_done(&run->command);
+	client_free(run->client);
+	private_daemon_done(&run->daemon);
+	json_object_put(run->curve);
+	json_object_put(run->record);
+	if (run->signal_fd >= 0)
+		close(run->signal_fd);
+	sigprocmask(SIG_SETMASK, &run->old_mask, NULL);
+}
+
+/* Signals that ask for the end arrive on a descriptor from here on. */
+static int catch_signals(struct run *run)
+{
+	struct sigaction hangup;
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+		sigaddset(&mask, SIGHUP);
+	sigprocmask(SIG_BLOCK, &mask, &run->old_mask);
+	run->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC);
+	return run->signal_fd < 0 ? -errno : 0;
+}
+
+static int ask(struct run *run, const char *method, struct json_object *parameters,
+        const char *member, struct json_object **ret_value)
+{
+	return question_ask(run->client, run->daemon.socket, method, parameters, member, ret_value);
+}
+
+static int start_command(struct run *run, char **argv)
+{
+	int r = held_command_new(argv, &run->old_mask, run->options->json, &run->command);
+
+	if (r < 0)
+		return fail(MTL_FAILED, "cannot start a process: %s", strerror(-r));
+	r = ask(run, "Track", question_pid(run->command.process.pid), NULL, NULL);
+	if (r != MTL_DONE)
+		return r;
+	r = held_command_start(&run->command);
+	if (r < 0)
+		return fail(MTL_FAILED, "cannot run %s: %s", argv[0],
+		        r == -ENOENT ? "no such program" : strerror(-r));
+	return MTL_DONE;
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Until the duration is over, the command or mtld has ended, or a signal came. */
+static void wait_for_end(struct run *run)
+{
+	double end = now() + run->options->duration;
+	struct pollfd fds[] = {
+	        {.fd = run->command.process.fd, .events = POLLIN},
+	        {.fd = run->signal_fd, .events = POLLIN},
+	        {.fd = run->daemon.process.fd, .events = POLLIN},
+	};
+	int n;
+
+	do {
+		double left = end - now();
+
+		if (left <= 0)
+			return;
+		n = poll(fds, 3, isnan(left) ? -1 : (int)fmin(ceil(left * 1000), 3600e3));
+	} while (n == 0 || (n < 0 && errno == EINTR));
+}
+
+static int fetch(struct run *run)
+{
+	pid_t pid = run->command.process.pid;
+	int code = ask(run, "Curve", question_curve(pid, run->options), "curve", &run->curve);
+
+	if (run->options->record && (code == MTL_DONE || code == MTL_NOT_ENOUGH)) {
+		int r = ask(run, "Observations", question_pid(pid), "record", &run->record);
+
+		code = code == MTL_DONE ? r : code;
+	}
+	if (code == MTL_FAILED)
+		private_daemon_messages(&run->daemon);
+	return code;
+}
+
+static int observe(struct run *run, char **argv)
+{
+	int r = private_daemon_start(run->options, run->signal_fd, &run->daemon, &run->client);
+
+	if (r == -ECANCELED)
+		return fail(MTL_FAILED, "interrupted before the command was started");
+	r = r ?: start_command(run, argv);
+	if (r != MTL_DONE)
+		return r;
+	wait_for_end(run);
+	r = fetch(run);
+	process_end(&run->command.process, PATIENCE);
+	return r;
+}
+
+int command_run(const struct options *options, int n_operands, char **operands)
+{
+	_cleanup_(run_done) struct run run = {
+	        .options = options,
+	        .daemon.messages = -1,
+	        .command.hold = -1,
+	        .signal_fd = -1,
+	};
+	int code, r = catch_signals(&run);
+
+	(void)n_operands;
+	if (r < 0)
+		return fail(MTL_FAILED, "cannot wait for signals: %s", strerror(-r));
+	code = observe(&run, operands);
+	private_daemon_done(&run.daemon);
+	if (run.curve)
+		code = curve_output(run.curve, options) ?: code;
+	if (run.record)
+		code = question_save(run.record, options->record) ?: code;
+	return code;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `mtl status`: how the daemon is, one property a line.
+ */
+
+#include "options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "client.h"
+#include "curve_report.h"
+#include "object.h"
+#include "question.h"
+#include "size.h"
+#include "table.h"
+
+#define CELL 512
+
+typedef void (*cell_function)(struct json_object *object, const char *key, char *ret_text);
+
+struct property {
+	const char *key;
+	const char *group; /* NULL: the reply itself, else the object in it that holds the key */
+	const char *title;
+	cell_function cell;
+};
+
+static void cell_text(struct json_object *object, const char *key, char *ret_text)
+{
+	printable(object_text(object, key), ret_text, CELL);
+}
+
+static void cell_count(struct json_object *object, const char *key, char *ret_text)
+{
+	double count = object_number(object, key);
+
+	isnan(count) ? (void)strcpy(ret_text, "-") : (void)snprintf(ret_text, CELL, "%.0f", count);
+}
+
+static void cell_seconds(struct json_object *object, const char *key, char *ret_text)
+{
+	seconds_format(object_number(object, key), ret_text);
+}
+
+static void cell_target_percent(struct json_object *object, const char *key, char *ret_text)
+{
+	char share[NUMBER_TEXT];
+
+	snprintf(ret_text, CELL, "%s of a target's CPU time",
+	        percent_format(object_number(object, key), share));
+}
+
+static void cell_core_percent(struct json_object *object, const char *key, char *ret_text)
+{
+	char share[NUMBER_TEXT];
+
+	snprintf(ret_text, CELL, "%s of one core",
+	        percent_format(object_number(object, key), share));
+}
+
+static const struct property properties[] = {
+        {"version", NULL, "version", cell_text},
+        {"pid", NULL, "pid", cell_count},
+        {"uptime_seconds", NULL, "up for", cell_seconds},
+        {"rung", NULL, "rung", cell_text},
+        {"reason", NULL, "reason", cell_text},
+        {"method", "calibration", "method", cell_text},
+        {"slots", "calibration", "watch slots", cell_count},
+        {"trap_seconds", "calibration", "a trap costs", cell_seconds},
+        {"arm_seconds", "calibration", "arming costs", cell_seconds},
+        {"switch_seconds", "calibration", "a context switch costs", cell_seconds},
+        {"shift_seconds", "calibration", "a watch is live after", cell_seconds},
+        {"resolution_seconds", "calibration", "resolution", cell_seconds},
+        {"max_overhead", NULL, "budget", cell_target_percent},
+        {"max_daemon_cpu", NULL, "budget of mtld", cell_core_percent},
+        {"daemon_cpu", NULL, "mtld uses", cell_core_percent},
+        {"processes", NULL, "tracked processes", cell_count},
+        {"max_processes", NULL, "at most", cell_count},
+        {"lost", NULL, "lost samples", cell_count},
+        {"clients", NULL, "clients", cell_count},
+};
+
+static int add_property(
+        struct table *table, struct json_object *status, const struct property *property)
+{
+	struct json_object *object = status;
+	char text[CELL];
+	const char *cells[] = {property->title, text};
+
+	if (property->group &&
+	        (!json_object_object_get_ex(status, property->group, &object) || !object))
+		return 0;
+	property->cell(object, property->key, text);
+	return table_add(table, cells, false);
+}
+
+static int show(struct json_object *status)
+{
+	static const struct table_column columns[] = {{NULL, LEFT}, {NULL, LEFT}};
+	_cleanup_(table_freep) struct table *table = NULL;
+	struct terminal terminal = terminal_describe(stdout);
+	int r = table_new(columns, 2, &terminal, &table);
+
+	for (size_t i = 0; r == 0 && i < sizeof(properties) / sizeof(properties[0]); i++)
+		r = add_property(table, status, &properties[i]);
+	return r ?: table_print(table, stdout);
+}
+
+int command_status(const struct options *options, int n_operands, char **operands)
+{
+	_cleanup_(json_object_putp) struct json_object *status = NULL;
+	_cleanup_(client_freep) struct client *client = NULL;
+	int r = client_connect(options->socket, &client);
+
+	(void)n_operands, (void)operands;
+	if (r < 0)
+		return client_explain(r, options->socket);
+	r = question_ask(client, options->socket, "Status", NULL, NULL, &status);
+	if (r != MTL_DONE)
+		return r;
+	if (options->json) {
+		json_output(stdout, status);
+		return MTL_DONE;
+	}
+	r = show(status);
+	return r < 0 ? fail(MTL_FAILED, "cannot show the status: %s", strerror(-r)) : MTL_DONE;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A curve object in the form that was asked for: as JSON or CSV straight from the object, so that
+ * nothing is lost on the way, or for people as header, table, plot, footprint and one sentence.
+ */
+
+#include "curve_report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "mtl_json.h"
+#include "size.h"
+
+DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
+
+static const char *const csv_columns[] = {"size_bytes", "fill_time_seconds", "misses_per_second",
+        "low", "high", "miss_ratio", "relative_miss_ratio", "below_resolution"};
+
+#define N_CSV (sizeof(csv_columns) / sizeof(csv_columns[0]))
+
+void json_output(FILE *file, struct json_object *object)
+{
+	fprintf(file, "%s\n",
+	        json_object_to_json_string_ext(
+	                object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
+static void csv_row(FILE *file, struct json_object *point)
+{
+	for (size_t i = 0; i < N_CSV; i++) {
+		struct json_object *value = NULL;
+
+		json_object_object_get_ex(point, csv_columns[i], &value);
+		fprintf(file, "%s%s", i ? "," : "", value ? json_object_get_string(value) : "");
+	}
+	fputc('\n', file);
+}
+
+int curve_csv(FILE *file, struct json_object *curve)
+{
+	struct json_object *points;
+
+	if (!json_object_object_get_ex(curve, "points", &points) ||
+	        !json_object_is_type(points, json_type_array))
+		return -EBADMSG;
+	for (size_t i = 0; i < N_CSV; i++)
+		fprintf(file, "%s%s", i ? "," : "", csv_columns[i]);
+	fputc('\n', file);
+	for (size_t i = 0; i < json_object_array_length(points); i++)
+		csv_row(file, json_object_array_get_idx(points, i));
+	return 0;
+}
+
+static const char *known(char *text)
+{
+	return strcmp(text, "-") == 0 ? "unknown" : text;
+}
+
+static void print_header(
+        FILE *file, const struct mtl_curve *curve, const struct mtl_curve_origin *origin)
+{
+	char comm[sizeof(origin->comm)], cpu[NUMBER_TEXT], wall[NUMBER_TEXT], window[NUMBER_TEXT];
+	char target[NUMBER_TEXT], daemon[NUMBER_TEXT], resident[NUMBER_TEXT];
+
+	fprintf(file, "%s (pid %d), %s resident; method %s, rung %s\n",
+	        printable(origin->comm, comm, sizeof(comm)), (int)origin->pid,
+	        size_format(origin->resident_bytes, resident), origin->method, origin->rung);
+	fprintf(file,
+	        "%llu observations (as good as %.0f equal ones) in %s of its CPU time, %s by "
+	        "the clock; window %s",
+	        (unsigned long long)curve->observations, curve->effective_observations,
+	        seconds_format(origin->cpu_seconds, cpu),
+	        seconds_format(origin->wall_seconds, wall),
+	        seconds_format(origin->window_seconds, window));
+	if (origin->lost)
+		fprintf(file, "; %llu lost", (unsigned long long)origin->lost);
+	fprintf(file, "\noverhead: %s of its CPU time, %s of one core for mtld\n",
+	        known(percent_format(origin->overhead_target, target)),
+	        known(percent_format(origin->overhead_daemon, daemon)));
+	if (origin->note[0])
+		fprintf(file, "note: %s\n", origin->note);
+}
+
+static void print_footprint(FILE *file, const struct mtl_curve *curve)
+{
+	char size[NUMBER_TEXT], window[NUMBER_TEXT], low[NUMBER_TEXT], high[NUMBER_TEXT];
+
+	fprintf(file, "footprint:");
+	for (size_t i = 0; i < curve->n_footprint; i++) {
+		const struct mtl_footprint_point *point = &curve->footprint[i];
+
+		fprintf(file, " %s in %s,", size_format(point->bytes, size),
+		        seconds_format(point->window_seconds, window));
+	}
+	fprintf(file, " %s in the longest trusted window",
+	        size_format(curve->footprint_bytes, size));
+	if (curve->n_footprint) {
+		const struct mtl_footprint_point *last = &curve->footprint[curve->n_footprint - 1];
+
+		fprintf(file, " (90 %% interval in %s: %s .. %s)",
+		        seconds_format(last->window_seconds, window), size_format(last->low, low),
+		        size_format(last->high, high));
+	}
+	fputc('\n', file);
+}
+
+int curve_report(FILE *file, const struct mtl_curve *curve, const struct mtl_curve_origin *origin,
+        const struct terminal *terminal, bool with_table)
+{
+	char sentence[512];
+	int r = 0;
+
+	print_header(file, curve, origin);
+	fputc('\n', file);
+	if (with_table)
+		r = curve_table(file, curve, terminal);
+	if (with_table)
+		fputc('\n', file);
+	r = r ?: curve_plot(file, curve, terminal);
+	print_footprint(file, curve);
+	curve_sentence(curve, sentence, sizeof(sentence));
+	fprintf(file, "\n%s\n", sentence);
+	return r;
+}
+
+static int compare_points(const void *a, const void *b)
+{
+	const struct mtl_curve_point *x = a, *y = b;
+
+	return (x->size_bytes > y->size_bytes) - (x->size_bytes < y->size_bytes);
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
+static int render(const struct mtl_curve *curve, const struct mtl_curve_origin *origin,
+        const struct terminal *terminal, bool with_table, char **ret_text)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+	int r;
+
+	if (!file)
+		return -ENOMEM;
+	r = curve_report(file, curve, origin, terminal, with_table);
+	if (fclose(file) != 0)
+		return -ENOMEM;
+	if (r < 0)
+		return r;
+	*ret_text = TAKE_PTR(text);
+	return 0;
+}
+
+/* Over what was there before; without the table where the terminal is not high enough. */
+static void redraw(const char *text)
+{
+	fputs("\033[H", stdout);
+	for (size_t length; *text; text += length + 1) {
+		length = strcspn(text, "\n");
+		printf("%.*s\033[K\n", (int)length, text);
+	}
+	fputs("\033[J", stdout);
+}
+
+static int output_words(struct json_object *object, bool in_place)
+{
+	_cleanup_(mtl_curve_freep) struct mtl_curve *curve = NULL;
+	struct terminal terminal = terminal_describe(stdout);
+	struct mtl_curve_origin origin;
+	_cleanup_free_ char *text = NULL;
+	char error[256];
+	int r = mtl_curve_from_json(object, &curve, &origin, error, sizeof(error));
+
+	if (r < 0)
+		return fail(MTL_FAILED, "the curve cannot be read: %s", error);
+	qsort(curve->points, curve->n_points, sizeof(*curve->points), compare_points);
+	in_place = in_place && terminal.is_terminal;
+	r = render(curve, &origin, &terminal, true, &text);
+	if (r == 0 && in_place && count_lines(text) >= terminal.height) {
+		free(TAKE_PTR(text));
+		r = render(curve, &origin, &terminal, false, &text);
+	}
+	if (r < 0)
+		return fail(MTL_FAILED, "the curve cannot be shown: %s", strerror(-r));
+	in_place ? redraw(text) : (void)fputs(text, stdout);
+	return MTL_DONE;
+}
+
+int curve_output(struct json_object *curve, const struct options *options)
+{
+	int code = MTL_DONE;
+
+	if (options->json)
+		json_output(stdout, curve);
+	else if (options->csv && curve_csv(stdout, curve) < 0)
+		code = fail(MTL_FAILED, "the curve has no points");
+	else if (!options->csv)
+		code = output_words(curve, options->watch);
+	if (fflush(stdout) != 0)
+		code = fail(MTL_FAILED, "cannot write the curve: %s", strerror(errno));
+	return code;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTL_CLI_CURVE_REPORT_H
+#define MTL_CLI_CURVE_REPORT_H
+
+#include <stdio.h>
+#include <json-c/json.h>
+#include "mtl.h"
+#include "options.h"
+#include "terminal.h"
+
+/* All of these want points in ascending order of size; 0 or -ENOMEM. */
+
+/* One line a point: size, fill time, misses, interval, relative misses, and misses per access where
+ * accesses are counted. */
+int curve_table(FILE *file, const struct mtl_curve *curve, const struct terminal *terminal);
+
+/* Misses per second over the logarithm of size. Prints nothing for fewer than two sizes. */
+int curve_plot(FILE *file, const struct mtl_curve *curve, const struct terminal *terminal);
+
+/* What the curve says, as one sentence without a line end. */
+void curve_sentence(const struct mtl_curve *curve, char *ret_text, size_t size);
+
+/* Header, table, plot, footprint and sentence. with_table false: without the table. */
+int curve_report(FILE *file, const struct mtl_curve *curve, const struct mtl_curve_origin *origin,
+        const struct terminal *terminal, bool with_table);
+
+/* Header line and one row a point, empty where the value is null. -EBADMSG: not a curve object. */
+int curve_csv(FILE *file, struct json_object *curve);
+
+/*
+ * A curve object in the form the options ask for, on standard output. Returns an exit code, having
+ * said on stderr what was wrong.
+ */
+int curve_output(struct json_object *curve, const struct options *options);
+
+/* One JSON object and a line end. */
+void json_output(FILE *file, struct json_object *object);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mtl: the command line. One table of commands, from which dispatch and help come.
+ *
+ * Reading order: this file, options.c (what every command accepts), client.c and explain.c (talking
+ * to mtld), question.c (its methods), then one file a command. A curve is shown by curve_report.c
+ * with curve_table.c, curve_plot.c and curve_sentence.c.
+ */
+
+#include <errno.h>
+#include <limits.h>
+#include <locale.h>
+#include <string.h>
+
+#include "options.h"
+
+#ifndef MTL_VERSION
+#define MTL_VERSION "unknown"
+#endif
+
+static const struct command commands[] = {
+        {"run", command_run, "[--] CMD [ARG]...", 1, INT_MAX,
+                "the miss-ratio curve of a command, with a mtld of its own", COMMAND_RUN},
+        {"curve", command_curve, "PID | --from FILE", 0, 1,
+                "the miss-ratio curve of a running process, or of saved observations",
+                COMMAND_CURVE},
+        {"list", command_list, "", 0, 0, "the processes mtld tracks", COMMAND_LIST},
+        {"status", command_status, "", 0, 0, "how mtld is and what it costs", COMMAND_STATUS},
+        {"doctor", command_doctor, "", 0, 0, "what works on this machine, why not, and the fix",
+                COMMAND_DOCTOR},
+        {"track", command_track, "PID", 1, 1, "start observing a process", COMMAND_TRACK},
+        {"untrack", command_untrack, "PID", 1, 1, "stop observing a process", COMMAND_UNTRACK},
+};
+
+#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(void)
+{
+	printf("usage: mtl [--socket PATH] [--root DIR] COMMAND [OPTION]... [OPERAND]...\n\n"
+	       "How many cache misses a running program would take with any size of cache.\n\n");
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		printf("  %-18s %s\n", commands[i].name, commands[i].help);
+	printf("\n");
+	options_print(stdout, COMMAND_GLOBAL);
+	printf("\n`mtl COMMAND --help` tells the options of a command.\n"
+	       "Exit status: 0 done, 1 failed, 2 wrong usage, 3 not enough observations yet, "
+	       "4 sampling impossible here.\n");
+}
+
+static void print_command_help(const struct command *command)
+{
+	printf("usage: mtl %s [OPTION]...%s%s\n\n%s\n\n", command->name,
+	        *command->operands ? " " : "", command->operands, command->help);
+	options_print(stdout, command->bit);
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++) {
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	}
+	return NULL;
+}
+
+static int show_version(void)
+{
+	printf("mtl %s\n", MTL_VERSION);
+	return MTL_DONE;
+}
+
+static int wrong_count(const struct command *command, int n, char **operands)
+{
+	if (n < command->min_operands)
+		fail(MTL_USAGE, "%s: %s is missing", command->name, command->operands);
+	else
+		fail(MTL_USAGE, "%s: '%s' is too much", command->name,
+		        operands[command->max_operands]);
+	return fail(MTL_USAGE, "see `mtl %s --help`", command->name);
+}
+
+static int run_command(
+        const struct command *command, int argc, char **argv, struct options *options)
+{
+	char error[512];
+	int first = options_parse(command->bit, argc, argv, options, error, sizeof(error));
+
+	if (first < 0)
+		return fail(MTL_USAGE, "%s: %s; see `mtl %s --help`", command->name, error,
+		        command->name);
+	if (options->version)
+		return show_version();
+	if (options->help) {
+		print_command_help(command);
+		return MTL_DONE;
+	}
+	if (argc - first < command->min_operands || argc - first > command->max_operands)
+		return wrong_count(command, argc - first, argv + first);
+	return command->run(options, argc - first, argv + first);
+}
+
+static int dispatch(int argc, char **argv, struct options *options)
+{
+	const struct command *command;
+	char error[512];
+	int first = options_parse(COMMAND_GLOBAL, argc, argv, options, error, sizeof(error));
+
+	if (first < 0)
+		return fail(MTL_USAGE, "%s; see `mtl --help`", error);
+	if (options->version)
+		return show_version();
+	if (options->help) {
+		print_help();
+		return MTL_DONE;
+	}
+	if (first == argc)
+		return fail(MTL_USAGE, "a command is missing; see `mtl --help`");
+	command = find_command(argv[first]);
+	if (!command)
+		return fail(MTL_USAGE, "there is no command '%s'; see `mtl --help`", argv[first]);
+	return run_command(command, argc - first, argv + first, options);
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	int code;
+
+	setlocale(LC_CTYPE, "");
+	options_init(&options);
+	code = dispatch(argc, argv, &options);
+	options_done(&options);
+	if (fflush(stdout) != 0 || ferror(stdout))
+		code = fail(MTL_FAILED, "cannot write to standard output: %s", strerror(errno));
+	return code;
+}

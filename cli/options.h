@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTL_CLI_OPTIONS_H
+#define MTL_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What the program's exit status says; scripts rely on it. */
+enum exit_code {
+	MTL_DONE = 0,
+	MTL_FAILED = 1,
+	MTL_USAGE = 2,
+	MTL_NOT_ENOUGH = 3,
+	MTL_IMPOSSIBLE = 4,
+};
+
+/* Which commands an option belongs to. */
+enum command_bit {
+	COMMAND_GLOBAL = 1 << 0,
+	COMMAND_RUN = 1 << 1,
+	COMMAND_CURVE = 1 << 2,
+	COMMAND_LIST = 1 << 3,
+	COMMAND_STATUS = 1 << 4,
+	COMMAND_DOCTOR = 1 << 5,
+	COMMAND_TRACK = 1 << 6,
+	COMMAND_UNTRACK = 1 << 7,
+	COMMAND_ANY = -1,
+};
+
+struct number_list {
+	double *values; /* ascending, without repeats */
+	size_t n;
+};
+
+/* Every option of every command; numbers that were not given are NAN. */
+struct options {
+	const char *socket, *root;
+	bool help, version, json, csv, watch, verbose;
+	const char *record, *from;
+	struct number_list sizes, windows;
+	double reference, duration, wait, idle;
+	uint64_t given; /* one bit per row of the option table */
+};
+
+struct command {
+	const char *name;
+	int (*run)(const struct options *options, int n_operands, char **operands);
+	const char *operands; /* as usage shows them */
+	int min_operands, max_operands;
+	const char *help;
+	enum command_bit bit;
+};
+
+/* Defaults: the socket from MTL_SOCKET or the usual place, nothing given. */
+void options_init(struct options *ret_options);
+void options_done(struct options *options);
+
+/*
+ * Reads the options of one command (argv[0] is its name) on top of what is set already.
+ * Returns the index of the first operand, or -EINVAL with one sentence in ret_error.
+ */
+int options_parse(enum command_bit command, int argc, char **argv, struct options *options,
+        char *ret_error, size_t error_size);
+
+/* The options of a command, one a line, as its --help shows them. */
+void options_print(FILE *file, enum command_bit command);
+
+/* One line on stderr, "mtl: …", and code back. */
+int fail(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The commands; each returns an exit code and has said on stderr what went wrong. */
+int command_run(const struct options *options, int n_operands, char **operands);
+int command_curve(const struct options *options, int n_operands, char **operands);
+int command_list(const struct options *options, int n_operands, char **operands);
+int command_status(const struct options *options, int n_operands, char **operands);
+int command_doctor(const struct options *options, int n_operands, char **operands);
+int command_track(const struct options *options, int n_operands, char **operands);
+int command_untrack(const struct options *options, int n_operands, char **operands);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTL_CLI_PRIVATE_DAEMON_H
+#define MTL_CLI_PRIVATE_DAEMON_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include "client.h"
+#include "options.h"
+#include "process.h"
+
+/* A mtld of our own, on a socket nobody else can reach. */
+struct private_daemon {
+	struct process process;
+	char directory[80];
+	char socket[108];
+	int messages; /* what it writes to standard error; -1: it goes to ours */
+};
+
+/*
+ * Starts it and connects. Returns MTL_DONE or another exit code, having said why. -ECANCELED when
+ * wake_fd becomes readable first. private_daemon_done() is due in any case.
+ */
+int private_daemon_start(const struct options *options, int wake_fd, struct private_daemon *daemon,
+        struct client **ret_client);
+
+/* Ends it and removes its directory. Safe on one that was never started. */
+void private_daemon_done(struct private_daemon *daemon);
+
+/* What it wrote to standard error so far, to ours. */
+void private_daemon_messages(const struct private_daemon *daemon);
+
+/* The mtld beside this program, else the installed one; -ENOENT when there is neither. */
+int daemon_program(char ret_path[static PATH_MAX]);
+
+#endif

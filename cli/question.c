@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls of the interface as the commands need them: parameters built from options, one member
+ * taken from the reply, everything that can go wrong said once.
+ */
+
+#include "question.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "curve_report.h"
+
+static bool put(struct json_object *object, const char *key, struct json_object *value)
+{
+	if (value && json_object_object_add(object, key, value) == 0)
+		return true;
+	json_object_put(value);
+	return false;
+}
+
+static bool put_list(struct json_object *object, const char *key, const struct number_list *list)
+{
+	struct json_object *array;
+
+	if (list->n == 0)
+		return true;
+	array = json_object_new_array_ext((int)list->n);
+	if (!put(object, key, array))
+		return false;
+	for (size_t i = 0; i < list->n; i++) {
+		struct json_object *number = json_object_new_double(list->values[i]);
+
+		if (!number || json_object_array_add(array, number) < 0)
+			return false;
+	}
+	return true;
+}
+
+struct json_object *question_pid(int pid)
+{
+	_cleanup_(json_object_putp) struct json_object *object = json_object_new_object();
+
+	if (!object || !put(object, "pid", json_object_new_int(pid)))
+		return NULL;
+	return TAKE_PTR(object);
+}
+
+struct json_object *question_curve(int pid, const struct options *options)
+{
+	_cleanup_(json_object_putp) struct json_object *object = question_pid(pid);
+
+	if (!object || !put_list(object, "sizes", &options->sizes) ||
+	        !put_list(object, "windows", &options->windows))
+		return NULL;
+	if (!isnan(options->reference) &&
+	        !put(object, "reference", json_object_new_double(options->reference)))
+		return NULL;
+	return TAKE_PTR(object);
+}
+
+int question_ask(struct client *client, const char *path, const char *method,
+        struct json_object *parameters, const char *member, struct json_object **ret_value)
+{
+	_cleanup_(client_reply_done) struct client_reply reply = {0};
+	struct json_object *value;
+	int r = client_call(client, method, parameters, &reply);
+
+	if (r < 0)
+		return client_explain(r, path);
+	if (reply.error)
+		return reply_explain(&reply);
+	value = reply.parameters;
+	if (member && (!json_object_object_get_ex(reply.parameters, member, &value) || !value))
+		return client_explain(-EBADMSG, path);
+	if (ret_value)
+		*ret_value = json_object_get(value);
+	return MTL_DONE;
+}
+
+int question_save(struct json_object *object, const char *path)
+{
+	FILE *file = fopen(path, "we");
+	bool failed;
+
+	if (!file)
+		return fail(MTL_FAILED, "cannot write %s: %s", path, strerror(errno));
+	json_output(file, object);
+	failed = ferror(file);
+	failed |= fclose(file) != 0;
+	if (failed)
+		return fail(MTL_FAILED, "cannot write %s: %s", path, strerror(errno));
+	return MTL_DONE;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTL_CLI_QUESTION_H
+#define MTL_CLI_QUESTION_H
+
+#include <json-c/json.h>
+#include "client.h"
+#include "options.h"
+
+/* {"pid": pid}; NULL when out of memory. */
+struct json_object *question_pid(int pid);
+
+/* Parameters of Curve, from --sizes, --windows and --reference; NULL when out of memory. */
+struct json_object *question_curve(int pid, const struct options *options);
+
+/*
+ * One call whose result is one member of the reply. Returns MTL_DONE and a reference, or another
+ * exit code, having said why.
+ */
+int question_ask(struct client *client, const char *path, const char *method,
+        struct json_object *parameters, const char *member, struct json_object **ret_value);
+
+/* Saves an object as a file. Returns an exit code, having said what was wrong. */
+int question_save(struct json_object *object, const char *file);
+
+#endif

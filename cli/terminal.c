@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the other end of standard output can show: width, height, colours (only a terminal, and not
+ * with NO_COLOR set or TERM=dumb) and UTF-8 (by the locale).
+ */
+
+#include "terminal.h"
+
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define USUAL_WIDTH 80
+#define WIDEST 120
+#define NARROWEST 40
+
+static bool colours_wanted(void)
+{
+	const char *no_colour = getenv("NO_COLOR");
+	const char *kind = getenv("TERM");
+
+	return !(no_colour && *no_colour) && kind && strcmp(kind, "dumb") != 0;
+}
+
+struct terminal terminal_describe(FILE *file)
+{
+	struct terminal terminal = {.width = USUAL_WIDTH};
+	struct winsize size;
+
+	terminal.is_terminal = fileno(file) >= 0 && isatty(fileno(file));
+	terminal.colours = terminal.is_terminal && colours_wanted();
+	terminal.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	if (terminal.is_terminal && ioctl(fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col) {
+		terminal.width = size.ws_col;
+		terminal.height = size.ws_row;
+	}
+	if (terminal.width > WIDEST)
+		terminal.width = WIDEST;
+	if (terminal.width < NARROWEST)
+		terminal.width = NARROWEST;
+	return terminal;
+}
+
+char *printable(const char *text, char *ret_text, size_t size)
+{
+	size_t i;
+
+	for (i = 0; text[i] && i + 1 < size; i++)
+		ret_text[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+	ret_text[i] = '\0';
+	return ret_text;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTL_CLI_TERMINAL_H
+#define MTL_CLI_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* How a report may look where it goes. */
+struct terminal {
+	bool is_terminal;
+	bool colours;
+	bool utf8;
+	unsigned width, height; /* height 0: endless */
+};
+
+/* What file leads to: 80 columns wide unless it is a terminal that says otherwise. */
+struct terminal terminal_describe(FILE *file);
+
+/* comm of a process may hold anything: what is not printable ASCII comes out as '?'. */
+char *printable(const char *text, char *ret_text, size_t size);
+
+#endif

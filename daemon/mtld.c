@@ -26,7 +26,6 @@
 
 enum exit_code { DONE = 0, FAILED = 1, USAGE = 2, IMPOSSIBLE = 4 };
 
-DEFINE_CLEANUP(sd_event, sd_event_unref)
 DEFINE_CLEANUP(struct listen_socket, listen_release)
 DEFINE_CLEANUP(struct manager, manager_free)
 DEFINE_CLEANUP(struct server, server_free)

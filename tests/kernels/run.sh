@@ -66,7 +66,7 @@ make_initramfs() {
         ln -s busybox "$work/root/bin/$applet"
     done
     for program in mtl mtld workload; do
-        [ -x "$build/$program" ] || die "$build/$program is not there: run make"
+        [ -x "$build/$program" ] || die "$build/$program is not there: run make check-kernels"
         add_program "$build/$program"
     done
     cp tests/kernels/init "$work/root/init"

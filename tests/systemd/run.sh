@@ -84,7 +84,9 @@ enter() {
 outside() {
     [ "$(id -u)" = 0 ] || die "needs root, to boot a container"
     [ -e /proc/self/ns/mnt ] || die "/proc is not mounted here: mount it (and /sys, /dev) first"
-    [ -e /sys/kernel/btf/vmlinux ] || die "no /sys/kernel/btf/vmlinux: mount /sys, or use a kernel with BTF"
+    [ -x "$build/workload" ] || die "$build/workload is not there: run make check-systemd"
+    [ -e /sys/kernel/btf/vmlinux ] ||
+        die "no /sys/kernel/btf/vmlinux: mount /sys, or use a kernel with BTF"
     packaging/build-deps.sh systemd
     mkdir -p "$work"
     exec 9>"$work/lock"

@@ -92,10 +92,11 @@ $(BUILD)/io.mtld.varlink.h: daemon/io.mtld.varlink | deps
 	$(Q)sed -e 's/[\\"]/\\&/g' -e 's/.*/\t"&\\n"/' \
 		-e '1i static const char io_mtld_varlink[] =' -e '$$s/$$/;/' $< >$@
 
+# BPF_PROG() makes a context parameter that a program may not need
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c | deps
 	$(call say,BPF,$@)mkdir -p $(@D)
-	$(Q)$(CLANG) -target bpf -g -O2 -mcpu=v3 $(WARNINGS) -D__TARGET_ARCH_$(BPF_ARCH) -Ibpf \
-		-I/usr/include/$(MULTIARCH) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@
+	$(Q)$(CLANG) -target bpf -g -O2 -mcpu=v3 $(WARNINGS) -Wno-unused-parameter \
+		-D__TARGET_ARCH_$(BPF_ARCH) -Ibpf -I/usr/include/$(MULTIARCH) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@
 
 $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(call say,SKEL,$@)bpftool gen skeleton $< name $(notdir $*)_bpf >$@

@@ -23,6 +23,7 @@
 
 #define MTL_PROCESSES_MAX 1024
 #define MTL_CPUS_MAX 1024
+#define MTL_CPU_UNKNOWN 0xffffffffU /* not switched in since it is tracked */
 #define MTL_SLOTS 4
 #define MTL_CLOCK_SHIFT 12
 #define MTL_CLOCK_RUNNING ((1ULL << MTL_CLOCK_SHIFT) - 1)

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Calibration: measure the instrument, subtract what it costs.
+ *
+ * A child process spins on one CPU, touching the eight words of one line again and again and
+ * reading the time-stamp counter; a step between two readings longer than GAP_NS is time taken from
+ * it, and is logged. Phases, all through the real sampler:
+ *
+ *     idle  moments that find no candidate     -> what a moment costs the target
+ *     cold  quads on a line never touched      -> what arming and disarming cost it
+ *     hot   quads on the spinning line         -> exactly one trap a slot; what a trap costs it
+ *
+ * The child touches every word within nanoseconds, so in the hot phase all times are truly zero.
+ * What the process clock shows instead is the instrument: the first touch of a quad comes
+ * switch_on late (debug registers are loaded after the switch-in is seen), each further one a trap
+ * and a switch_on later. These are taken off in BPF from then on. A last hot phase shows what is
+ * left: its median is the shift, its spread decides the resolution. Medians throughout: another
+ * guest stealing the CPU for a millisecond must not enter.
+ */
+#include "calibration.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include "cleanup.h"
+
+/* The sampler's last slot is the calibration child's. */
+#define INDEX (MTL_PROCESSES_MAX - 1)
+#define GAP_NS 400
+#define QUADS 60 /* a phase */
+#define DEADLINE 2e-3
+#define MOMENTS 1000 /* a second */
+#define WORDS 8
+#define GAPS 4096
+#define TIMES 4096
+
+/* Shared with the child; each member that the child writes has a page of its own. */
+struct spin {
+	volatile uint64_t hot[WORDS];
+	char pad1[4096 - WORDS * 8];
+	volatile uint64_t cold[512];
+	volatile uint64_t gaps, ready;
+	uint64_t gap_ticks;
+	volatile uint64_t gap[GAPS]; /* ticks, a ring */
+};
+
+struct phase {
+	struct sampler_counts counts; /* of this phase alone */
+	double gap_ns;                /* median time taken from the child at once */
+	double gaps_per_arm;
+	double first_ns, further_ns;  /* hot: median of a quad's first time, of steps to the next */
+	double low_ns, median_ns, high_ns; /* 10 %, 50 % and 90 % of all times */
+};
+
+struct series {
+	double *values;
+	unsigned n;
+};
+
+struct bench {
+	struct source *source;
+	struct sampler *sampler;
+	struct spin *spin;
+	pid_t child;
+	uint32_t tgid;
+	double ticks_per_ns;
+	struct series times, firsts, steps; /* of the phase under way, ns */
+};
+
+static void __attribute__((noreturn)) child_spin(struct spin *spin)
+{
+	uint64_t last = __rdtsc();
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	spin->ready = 1;
+	for (;;) {
+		uint64_t now = __rdtsc();
+
+		if (now - last > spin->gap_ticks) {
+			spin->gap[spin->gaps % GAPS] = now - last;
+			spin->gaps++;
+		}
+		last = now;
+		for (int word = 0; word < WORDS; word++)
+			spin->hot[word] = now;
+	}
+}
+
+static double measure_ticks(void)
+{
+	struct timespec pause = {.tv_nsec = 10000000};
+	uint64_t ticks = __rdtsc(), ns = source_now();
+
+	nanosleep(&pause, NULL);
+	return (double)(__rdtsc() - ticks) / (double)(source_now() - ns);
+}
+
+static int last_cpu(void)
+{
+	cpu_set_t set;
+	int cpu = CPU_SETSIZE - 1;
+
+	sched_getaffinity(0, sizeof(set), &set);
+	while (cpu > 0 && !CPU_ISSET(cpu, &set))
+		cpu--;
+	return cpu;
+}
+
+static int start_child(struct bench *bench)
+{
+	cpu_set_t set;
+
+	bench->spin = mmap(NULL, sizeof(struct spin), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (bench->spin == MAP_FAILED) {
+		bench->spin = NULL;
+		return -errno;
+	}
+	memset((void *)bench->spin, 0, sizeof(struct spin));
+	bench->ticks_per_ns = measure_ticks();
+	bench->spin->gap_ticks = GAP_NS * bench->ticks_per_ns;
+	bench->child = fork();
+	if (bench->child < 0)
+		return -errno;
+	if (bench->child == 0)
+		child_spin(bench->spin);
+	CPU_ZERO(&set);
+	CPU_SET(last_cpu(), &set);
+	sched_setaffinity(bench->child, sizeof(set), &set);
+	while (!bench->spin->ready)
+		sched_yield();
+	return 0;
+}
+
+static void stop_child(struct bench *bench)
+{
+	sampler_remove(bench->sampler, INDEX);
+	if (bench->tgid)
+		source_untrack(bench->source, bench->tgid);
+	if (bench->child > 0) {
+		kill(bench->child, SIGKILL);
+		waitpid(bench->child, NULL, 0);
+	}
+	if (bench->spin)
+		munmap(bench->spin, sizeof(struct spin));
+	free(bench->times.values);
+	free(bench->firsts.values);
+	free(bench->steps.values);
+}
+
+static int begin(struct bench *bench, unsigned slots, unsigned length)
+{
+	int r = start_child(bench);
+
+	if (r >= 0)
+		r = source_attach(bench->source);
+	if (r >= 0)
+		r = source_resolve(bench->source, bench->child, &bench->tgid);
+	if (r >= 0)
+		r = source_track(bench->source, bench->tgid, INDEX);
+	if (r >= 0)
+		r = sampler_add(bench->sampler, INDEX, bench->child, slots, length);
+	if (r >= 0)
+		r = sampler_threads(bench->sampler, INDEX, &bench->child, 1);
+	bench->times.values = calloc(TIMES, sizeof(double));
+	bench->firsts.values = calloc(TIMES, sizeof(double));
+	bench->steps.values = calloc(TIMES, sizeof(double));
+	if (!bench->times.values || !bench->firsts.values || !bench->steps.values)
+		return -ENOMEM;
+	return r;
+}
+
+static struct candidate candidate_at(volatile uint64_t *line, unsigned slots, double deadline)
+{
+	struct candidate candidate = {
+		.slots = slots,
+		.weight = 1,
+		.deadline_ns = deadline * 1e9,
+	};
+
+	for (unsigned slot = 0; slot < slots; slot++)
+		candidate.address[slot] = (uint64_t)(uintptr_t)&line[slot * 2];
+	return candidate;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+static double quantile(struct series *series, double q)
+{
+	if (!series->n)
+		return 0;
+	qsort(series->values, series->n, sizeof(double), by_value);
+	return series->values[(size_t)(q * (series->n - 1))];
+}
+
+static void append(struct series *series, double value)
+{
+	if (series->n < TIMES)
+		series->values[series->n++] = value;
+}
+
+/* The times of one quad in their order: the first, and the steps from each to the next. */
+static void keep_quad(struct bench *bench, const struct mtl_observation *seen)
+{
+	double times[MTL_SLOTS];
+	unsigned n = 0;
+
+	for (unsigned slot = 0; slot < seen->slots; slot++)
+		if (isfinite(seen->touched[slot]))
+			times[n++] = seen->touched[slot] * 1e9;
+	qsort(times, n, sizeof(double), by_value);
+	for (unsigned i = 0; i < n; i++) {
+		append(&bench->times, times[i]);
+		append(i ? &bench->steps : &bench->firsts, i ? times[i] - times[i - 1] : times[0]);
+	}
+}
+
+static void keep_times(struct bench *bench)
+{
+	struct mtl_observation seen[SAMPLER_QUEUE];
+	unsigned n;
+
+	while ((n = sampler_take(bench->sampler, INDEX, seen, SAMPLER_QUEUE)) > 0)
+		for (unsigned i = 0; i < n; i++)
+			keep_quad(bench, &seen[i]);
+}
+
+static struct sampler_counts difference(const struct sampler_counts *after,
+	const struct sampler_counts *before)
+{
+	struct sampler_counts counts = *after;
+
+	counts.arms -= before->arms;
+	counts.hits -= before->hits;
+	counts.traps -= before->traps;
+	counts.stray_traps -= before->stray_traps;
+	counts.switches -= before->switches;
+	return counts;
+}
+
+static double median_gap(struct bench *bench, uint64_t from)
+{
+	double gaps[GAPS];
+	struct series series = {.values = gaps};
+
+	for (uint64_t i = from; i < bench->spin->gaps && series.n < GAPS; i++)
+		gaps[series.n++] = bench->spin->gap[i % GAPS] / bench->ticks_per_ns;
+	return quantile(&series, 0.5);
+}
+
+static void pace(struct bench *bench, double moments_per_second)
+{
+	sampler_set_pace(bench->sampler, INDEX, moments_per_second, false);
+	sampler_pace_cpus(bench->sampler);
+}
+
+/* QUADS quads (or `seconds`, whichever is first) on `line`; NULL: moments without candidates. */
+static void run_phase(struct bench *bench, volatile uint64_t *line, unsigned slots, double seconds,
+	struct phase *ret_phase)
+{
+	struct timespec nap = {.tv_nsec = 1000000};
+	struct candidate candidate = candidate_at(line ? line : bench->spin->cold, slots, DEADLINE);
+	struct sampler_counts before, now;
+	uint64_t end = source_now() + (uint64_t)(seconds * 1e9), gaps = bench->spin->gaps;
+
+	bench->times.n = bench->firsts.n = bench->steps.n = 0;
+	sampler_counts(bench->sampler, INDEX, &before);
+	now = before;
+	pace(bench, MOMENTS);
+	while (source_now() < end && now.arms < before.arms + QUADS) {
+		while (line && sampler_offer(bench->sampler, INDEX, &candidate) == 0)
+			;
+		nanosleep(&nap, NULL);
+		keep_times(bench);
+		sampler_counts(bench->sampler, INDEX, &now);
+	}
+	pace(bench, 0);
+	sampler_drop_candidates(bench->sampler, INDEX);
+	nanosleep(&(struct timespec){.tv_nsec = 2 * DEADLINE * 1e9}, NULL);
+	keep_times(bench);
+	sampler_counts(bench->sampler, INDEX, &now);
+	*ret_phase = (struct phase){
+		.counts = difference(&now, &before),
+		.gap_ns = median_gap(bench, gaps),
+		.first_ns = quantile(&bench->firsts, 0.5),
+		.further_ns = quantile(&bench->steps, 0.5),
+		.low_ns = quantile(&bench->times, 0.1),
+		.median_ns = quantile(&bench->times, 0.5),
+		.high_ns = quantile(&bench->times, 0.9),
+	};
+	if (ret_phase->counts.arms)
+		ret_phase->gaps_per_arm = (double)(bench->spin->gaps - gaps) / ret_phase->counts.arms;
+}
+
+/* Corrections applied in BPF, and the prices the governor reckons with. */
+static void set_costs(struct bench *bench, unsigned slots, const struct phase *idle,
+	const struct phase *cold, const struct phase *hot, struct calibration *calibration)
+{
+	struct mtl_costs *costs = source_costs(bench->source);
+
+	for (unsigned n = 1; n <= MTL_SLOTS; n++)
+		costs->switch_on_ns[n] = hot->first_ns;
+	costs->trap_ns = fmax(0, hot->further_ns - hot->first_ns);
+	calibration->moment_seconds = idle->gap_ns / 1e9;
+	calibration->switch_seconds = hot->first_ns / 1e9;
+	calibration->arm_seconds = cold->gap_ns * fmin(cold->gaps_per_arm, 2) / 1e9;
+	calibration->trap_seconds = hot->gap_ns * fmin(hot->gaps_per_arm, slots * 2 + 1) / 1e9 / slots;
+}
+
+static int judge(const struct phase *hot, unsigned slots, char *ret_error, size_t error_size)
+{
+	const struct sampler_counts *counts = &hot->counts;
+
+	/* A quad may run into its deadline when another guest has the CPU; a second trap of one
+	 * slot may not happen but for the instruction that was under way. */
+	if (counts->arms >= QUADS / 4 && counts->hits >= counts->arms * slots * 0.8 &&
+		counts->stray_traps <= counts->traps / 50)
+		return 0;
+	snprintf(ret_error, error_size,
+		"self-test: %lu arms of %u slots on a hot line gave %lu first traps and %lu more%s%s",
+		counts->arms, slots, counts->hits, counts->stray_traps,
+		counts->error ? ": " : "", counts->error ? strerror(-counts->error) : "");
+	return counts->error ? counts->error : -EIO;
+}
+
+static void explain_phase(const char *name, const struct phase *phase)
+{
+	if (getenv("MTLD_DEBUG_CALIBRATION"))
+		fprintf(stderr,
+			"%s: arms %lu hits %lu traps %lu stray %lu switches %lu gap %.0f gaps/arm %.2f "
+			"first %.0f further %.0f times %.0f %.0f %.0f ns\n",
+			name, phase->counts.arms, phase->counts.hits, phase->counts.traps,
+			phase->counts.stray_traps, phase->counts.switches, phase->gap_ns,
+			phase->gaps_per_arm, phase->first_ns, phase->further_ns, phase->low_ns,
+			phase->median_ns, phase->high_ns);
+}
+
+static int calibrate(struct bench *bench, unsigned slots, struct calibration *calibration,
+	char *ret_error, size_t error_size)
+{
+	struct phase idle, cold, hot, check;
+	int r;
+
+	memset(source_costs(bench->source), 0, sizeof(struct mtl_costs));
+	sampler_set_shift(bench->sampler, 0);
+	run_phase(bench, NULL, slots, 0.05, &idle);
+	run_phase(bench, bench->spin->cold, slots, 0.5, &cold);
+	run_phase(bench, bench->spin->hot, slots, 0.5, &hot);
+	explain_phase("idle", &idle);
+	explain_phase("cold", &cold);
+	explain_phase("hot", &hot);
+	r = judge(&hot, slots, ret_error, error_size);
+	if (r < 0)
+		return r;
+	set_costs(bench, slots, &idle, &cold, &hot, calibration);
+	run_phase(bench, bench->spin->hot, slots, 0.5, &check);
+	explain_phase("check", &check);
+	calibration->arms = check.counts.arms;
+	calibration->traps = check.counts.traps;
+	calibration->stray = check.counts.stray_traps;
+	calibration->shift_seconds = check.median_ns / 1e9;
+	calibration->resolution_seconds = fmax(20e-6, 3 * (check.high_ns - check.low_ns) / 1e9);
+	sampler_set_shift(bench->sampler, check.median_ns);
+	return 0;
+}
+
+static int try_method(struct source *source, struct sampler *sampler, enum watch_method method,
+	struct calibration *calibration, char *ret_error, size_t error_size)
+{
+	struct bench bench = {.source = source, .sampler = sampler};
+	unsigned length = watch_length_works(64) ? 64 : 8;
+	unsigned slots = length == 64 ? 1 : MTL_SLOTS;
+	int r;
+
+	memset(calibration, 0, sizeof(*calibration));
+	sampler_set_method(sampler, method);
+	r = begin(&bench, slots, length);
+	if (r < 0)
+		snprintf(ret_error, error_size, "self-test cannot start: %s", strerror(-r));
+	else
+		r = calibrate(&bench, slots, calibration, ret_error, error_size);
+	stop_child(&bench);
+	calibration->method = method;
+	calibration->length = length;
+	calibration->slots = slots;
+	return r;
+}
+
+int calibration_run(struct source *source, struct sampler *sampler, struct calibration *ret_calibration,
+	char *ret_error, size_t error_size)
+{
+	enum watch_method first = sampler_method(sampler);
+	struct calibration calibration = {0};
+	int r = try_method(source, sampler, first, &calibration, ret_error, error_size);
+
+	if (r < 0 && first != WATCH_ONE_SHOT)
+		r = try_method(source, sampler, WATCH_ONE_SHOT, &calibration, ret_error, error_size);
+	source_detach(source);
+	if (r < 0)
+		return r;
+	*ret_calibration = calibration;
+	return 0;
+}

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: MIT
+/*
+ * BPF objects, maps and rings.
+ *
+ * Every object declares the same maps; the first one loaded creates them and the others are given
+ * their descriptors, so that all programs and mtld share one set. State is in memory-mapped arrays:
+ * reading a process's clock is a load, not a system call. Everything hangs on descriptors: when
+ * mtld dies, however, the kernel detaches and frees it all.
+ */
+#include "source.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "address_sample.skel.h"
+#include "process_clock.skel.h"
+#include "process_life.skel.h"
+#include "watch_hit.skel.h"
+
+struct hit_ring {
+	struct ring_buffer *ring;
+	int fd;
+	source_hit_fn callback;
+	void *userdata;
+};
+
+struct source {
+	struct process_clock_bpf *clock;
+	struct watch_hit_bpf *hit;
+	struct process_life_bpf *life;
+	struct address_sample_bpf *address;
+	struct mtl_process *processes;
+	struct mtl_cpu *cpus;
+	struct mtl_costs *costs;
+	uint64_t *life_lost;
+	struct ring_buffer *life_ring;
+	source_life_fn life_callback;
+	void *life_userdata;
+	struct bpf_link *links[4];
+	int *fault_fds; /* one page-fault event a CPU */
+	unsigned n_fault_fds;
+	unsigned ring_bytes;
+};
+
+static int quiet(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	if (level == LIBBPF_WARN && getenv("MTLD_DEBUG_BPF"))
+		return vfprintf(stderr, format, arguments);
+	return 0;
+}
+
+static int explain(char *ret_error, size_t size, int r, const char *what)
+{
+	static const struct {
+		int error;
+		const char *hint;
+	} hints[] = {
+		{EPERM, "not permitted: run as root, or with CAP_BPF and CAP_PERFMON (and CAP_SYS_ADMIN "
+			"where kernel.perf_event_paranoid is 3 or more)"},
+		{EACCES, "refused by the kernel's verifier or a security module"},
+		{ENOENT, "the kernel lacks type information or a tracepoint (needs "
+			 "/sys/kernel/btf/vmlinux, CONFIG_DEBUG_INFO_BTF)"},
+		{ESRCH, "the kernel lacks type information (needs /sys/kernel/btf/vmlinux, "
+			"CONFIG_DEBUG_INFO_BTF)"},
+		{ENOSYS, "this kernel has no bpf() system call"},
+		{ENOMEM, "out of memory, or RLIMIT_MEMLOCK too low"},
+	};
+
+	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
+		if (hints[i].error == -r) {
+			snprintf(ret_error, size, "%s: %s", what, hints[i].hint);
+			return r;
+		}
+	snprintf(ret_error, size, "%s: %s", what, strerror(-r));
+	return r;
+}
+
+/* Gives every map of `object` the descriptor of the first object's map of the same name. */
+static int share_maps(struct source *source, struct bpf_object *object)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object) {
+		struct bpf_map *shared = bpf_object__find_map_by_name(
+			source->clock->obj, bpf_map__name(map));
+		int r;
+
+		if (!shared || bpf_map__is_internal(map))
+			continue;
+		r = bpf_map__reuse_fd(map, bpf_map__fd(shared));
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int map_memory(struct bpf_map *map, size_t size, void **ret_memory)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	void *memory = mmap(NULL, (size + page - 1) / page * page, PROT_READ | PROT_WRITE, MAP_SHARED,
+		bpf_map__fd(map), 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	*ret_memory = memory;
+	return 0;
+}
+
+static int load_objects(struct source *source, char *ret_error, size_t error_size)
+{
+	int r;
+
+	source->clock = process_clock_bpf__open();
+	source->hit = watch_hit_bpf__open();
+	source->life = process_life_bpf__open();
+	source->address = address_sample_bpf__open();
+	if (!source->clock || !source->hit || !source->life || !source->address)
+		return explain(ret_error, error_size, -errno, "cannot open the BPF objects");
+	r = process_clock_bpf__load(source->clock);
+	if (r < 0)
+		return explain(ret_error, error_size, r, "cannot load the BPF process clock");
+	if ((r = share_maps(source, source->hit->obj)) < 0 ||
+		(r = share_maps(source, source->life->obj)) < 0 ||
+		(r = share_maps(source, source->address->obj)) < 0)
+		return explain(ret_error, error_size, r, "cannot share BPF maps");
+	if ((r = watch_hit_bpf__load(source->hit)) < 0 ||
+		(r = process_life_bpf__load(source->life)) < 0 ||
+		(r = address_sample_bpf__load(source->address)) < 0)
+		return explain(ret_error, error_size, r, "cannot load the BPF programs");
+	return 0;
+}
+
+static int map_objects(struct source *source, char *ret_error, size_t error_size)
+{
+	struct process_clock_bpf *clock = source->clock;
+	int r;
+
+	if ((r = map_memory(clock->maps.processes, sizeof(struct mtl_process) * MTL_PROCESSES_MAX,
+		     (void **)&source->processes)) < 0 ||
+		(r = map_memory(clock->maps.cpus, sizeof(struct mtl_cpu) * MTL_CPUS_MAX,
+			 (void **)&source->cpus)) < 0 ||
+		(r = map_memory(clock->maps.costs, sizeof(struct mtl_costs),
+			 (void **)&source->costs)) < 0 ||
+		(r = map_memory(clock->maps.life_lost, sizeof(uint64_t),
+			 (void **)&source->life_lost)) < 0)
+		return explain(ret_error, error_size, r, "cannot map BPF memory");
+	return 0;
+}
+
+DEFINE_CLEANUP(struct source, source_free)
+
+int source_new(unsigned ring_bytes, struct source **ret_source, char *ret_error, size_t error_size)
+{
+	_cleanup_(source_freep) struct source *source = calloc(1, sizeof(*source));
+	int r;
+
+	if (!source)
+		return -ENOMEM;
+	source->ring_bytes = ring_bytes;
+	libbpf_set_print(quiet);
+	r = load_objects(source, ret_error, error_size);
+	if (r >= 0)
+		r = map_objects(source, ret_error, error_size);
+	if (r < 0)
+		return r;
+	*ret_source = TAKE_PTR(source);
+	return 0;
+}
+
+struct source *source_free(struct source *source)
+{
+	if (!source)
+		return NULL;
+	source_detach(source);
+	ring_buffer__free(source->life_ring);
+	if (source->processes)
+		munmap(source->processes, sizeof(struct mtl_process) * MTL_PROCESSES_MAX);
+	if (source->cpus)
+		munmap(source->cpus, sizeof(struct mtl_cpu) * MTL_CPUS_MAX);
+	if (source->costs)
+		munmap(source->costs, sizeof(struct mtl_costs));
+	if (source->life_lost)
+		munmap(source->life_lost, sizeof(uint64_t));
+	process_clock_bpf__destroy(source->clock);
+	watch_hit_bpf__destroy(source->hit);
+	process_life_bpf__destroy(source->life);
+	address_sample_bpf__destroy(source->address);
+	free(source);
+	return NULL;
+}
+
+static int open_fault_event(int cpu, int program)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_PAGE_FAULTS,
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_ADDR,
+		.disabled = 1,
+	};
+	_cleanup_close_ int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) < 0 ||
+		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+static int open_fault_events(struct source *source)
+{
+	long n = sysconf(_SC_NPROCESSORS_CONF);
+	int program = bpf_program__fd(source->address->progs.address_sample);
+
+	source->fault_fds = calloc(n, sizeof(int));
+	if (!source->fault_fds)
+		return -ENOMEM;
+	for (int cpu = 0; cpu < n; cpu++) {
+		int fd = open_fault_event(cpu, program);
+
+		if (fd == -ENODEV) /* this CPU is offline */
+			continue;
+		if (fd < 0)
+			return fd;
+		source->fault_fds[source->n_fault_fds++] = fd;
+	}
+	return 0;
+}
+
+int source_attach(struct source *source)
+{
+	struct bpf_program *programs[] = {
+		source->clock->progs.process_clock,
+		source->life->progs.process_fork,
+		source->life->progs.process_exec,
+		source->life->progs.process_exit,
+	};
+
+	if (source->links[0])
+		return 0;
+	memset(source->cpus, 0, sizeof(struct mtl_cpu) * MTL_CPUS_MAX);
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		source->links[i] = bpf_program__attach(programs[i]);
+		if (!source->links[i]) {
+			int r = -errno;
+
+			source_detach(source);
+			return r;
+		}
+	}
+	return open_fault_events(source);
+}
+
+void source_detach(struct source *source)
+{
+	for (size_t i = 0; i < sizeof(source->links) / sizeof(source->links[0]); i++) {
+		bpf_link__destroy(source->links[i]);
+		source->links[i] = NULL;
+	}
+	for (unsigned i = 0; i < source->n_fault_fds; i++)
+		close(source->fault_fds[i]);
+	free(source->fault_fds);
+	source->fault_fds = NULL;
+	source->n_fault_fds = 0;
+}
+
+int source_resolve(struct source *source, pid_t pid, uint32_t *ret_tgid)
+{
+	union bpf_iter_link_info info = {.task.pid = pid};
+	DECLARE_LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info,
+		.link_info_len = sizeof(info));
+	struct bpf_link *link =
+		bpf_program__attach_iter(source->life->progs.resolve_task, &options);
+	_cleanup_close_ int fd = -1;
+	struct mtl_task task;
+	ssize_t n;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	n = fd < 0 ? -errno : read(fd, &task, sizeof(task));
+	if (n < 0)
+		n = -errno;
+	bpf_link__destroy(link);
+	if (n < 0)
+		return n;
+	if (n < (ssize_t)sizeof(task))
+		return -ESRCH;
+	*ret_tgid = task.tgid;
+	return 0;
+}
+
+int source_track(struct source *source, uint32_t tgid, uint32_t index)
+{
+	memset(&source->processes[index], 0, sizeof(struct mtl_process));
+	source->processes[index].cpu = MTL_CPU_UNKNOWN;
+	if (bpf_map_update_elem(bpf_map__fd(source->clock->maps.tracked), &tgid, &index, BPF_ANY) < 0)
+		return -errno;
+	return 0;
+}
+
+int source_untrack(struct source *source, uint32_t tgid)
+{
+	if (bpf_map_delete_elem(bpf_map__fd(source->clock->maps.tracked), &tgid) < 0)
+		return -errno;
+	return 0;
+}
+
+struct mtl_process *source_process(struct source *source, uint32_t index)
+{
+	return &source->processes[index];
+}
+
+struct mtl_cpu *source_cpu(struct source *source, unsigned cpu)
+{
+	return &source->cpus[cpu];
+}
+
+struct mtl_costs *source_costs(struct source *source)
+{
+	return source->costs;
+}
+
+uint64_t source_life_lost(const struct source *source)
+{
+	return *source->life_lost;
+}
+
+int source_watch_program(const struct source *source)
+{
+	return bpf_program__fd(source->hit->progs.watch_hit);
+}
+
+uint64_t source_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+uint64_t source_clock(struct source *source, uint32_t index)
+{
+	uint64_t word = __atomic_load_n(&source->processes[index].clock, __ATOMIC_ACQUIRE);
+
+	return mtl_clock_at(word, source_now());
+}
+
+static int on_life(void *context, void *data, size_t size)
+{
+	struct source *source = context;
+
+	if (size >= sizeof(struct mtl_life))
+		source->life_callback(source->life_userdata, data);
+	return 0;
+}
+
+int source_life_open(struct source *source, source_life_fn callback, void *userdata)
+{
+	source->life_callback = callback;
+	source->life_userdata = userdata;
+	source->life_ring = ring_buffer__new(bpf_map__fd(source->clock->maps.life_ring), on_life,
+		source, NULL);
+	return source->life_ring ? 0 : -errno;
+}
+
+int source_life_fd(const struct source *source)
+{
+	return ring_buffer__epoll_fd(source->life_ring);
+}
+
+int source_life_consume(struct source *source)
+{
+	return ring_buffer__consume(source->life_ring);
+}
+
+static int on_hit(void *context, void *data, size_t size)
+{
+	struct hit_ring *ring = context;
+
+	if (size >= sizeof(struct mtl_hit))
+		ring->callback(ring->userdata, data);
+	return 0;
+}
+
+int source_hit_ring_new(struct source *source, unsigned cpu, source_hit_fn callback, void *userdata,
+	struct hit_ring **ret_ring)
+{
+	uint32_t key = cpu;
+	_cleanup_close_ int fd = bpf_map_create(
+		BPF_MAP_TYPE_RINGBUF, "hits", 0, 0, source->ring_bytes, NULL);
+	_cleanup_free_ struct hit_ring *ring = calloc(1, sizeof(*ring));
+
+	if (fd < 0)
+		return fd;
+	if (!ring)
+		return -ENOMEM;
+	ring->callback = callback;
+	ring->userdata = userdata;
+	if (bpf_map_update_elem(bpf_map__fd(source->clock->maps.hit_rings), &key, &fd, BPF_ANY) < 0)
+		return -errno;
+	ring->ring = ring_buffer__new(fd, on_hit, ring, NULL);
+	if (!ring->ring)
+		return -errno;
+	ring->fd = TAKE_FD(fd);
+	*ret_ring = TAKE_PTR(ring);
+	return 0;
+}
+
+struct hit_ring *hit_ring_free(struct hit_ring *ring)
+{
+	if (!ring)
+		return NULL;
+	ring_buffer__free(ring->ring);
+	close(ring->fd);
+	free(ring);
+	return NULL;
+}
+
+int hit_ring_fd(const struct hit_ring *ring)
+{
+	return ring_buffer__epoll_fd(ring->ring);
+}
+
+int hit_ring_consume(struct hit_ring *ring)
+{
+	return ring_buffer__consume(ring->ring);
+}

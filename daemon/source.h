@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTLD_SOURCE_H
+#define MTLD_SOURCE_H
+
+/*
+ * The source of all events: the BPF objects, their maps and rings. Nothing else in the daemon
+ * includes a skeleton.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "event.h"
+
+struct source;
+
+typedef void (*source_life_fn)(void *userdata, const struct mtl_life *life);
+typedef void (*source_hit_fn)(void *userdata, const struct mtl_hit *hit);
+
+/* Loads all programs and creates the maps; ring_bytes is the size of one CPU's hit ring. On error
+ * a negative errno and the reason in ret_error. */
+int source_new(unsigned ring_bytes, struct source **ret_source, char *ret_error, size_t error_size);
+struct source *source_free(struct source *source);
+
+/* Attaches the tracepoints and the per-CPU page-fault events; detach undoes it. Attached only while
+ * something is tracked: an idle daemon costs nobody anything. Attaching twice is harmless. */
+int source_attach(struct source *source);
+void source_detach(struct source *source);
+
+/* The kernel's id of process pid (as this process's pid namespace knows it). -ESRCH. */
+int source_resolve(struct source *source, pid_t pid, uint32_t *ret_tgid);
+
+/* From here on the process with that kernel id is counted in slot `index`, whose state is zeroed. */
+int source_track(struct source *source, uint32_t tgid, uint32_t index);
+int source_untrack(struct source *source, uint32_t tgid);
+
+/* Shared memory with the programs. */
+struct mtl_process *source_process(struct source *source, uint32_t index);
+struct mtl_cpu *source_cpu(struct source *source, unsigned cpu);
+struct mtl_costs *source_costs(struct source *source);
+uint64_t source_life_lost(const struct source *source);
+
+/* The program to attach to every watch event (PERF_EVENT_IOC_SET_BPF). */
+int source_watch_program(const struct source *source);
+
+/* CPU time of process `index` in ns now; source_now() is the clock it is based on. */
+uint64_t source_clock(struct source *source, uint32_t index);
+uint64_t source_now(void);
+
+/* The ring of births and deaths: an fd to poll, and a call that delivers what is there. */
+int source_life_open(struct source *source, source_life_fn callback, void *userdata);
+int source_life_fd(const struct source *source);
+int source_life_consume(struct source *source);
+
+/* A ring of watch hits for one CPU. */
+struct hit_ring;
+int source_hit_ring_new(struct source *source, unsigned cpu, source_hit_fn callback, void *userdata,
+	struct hit_ring **ret_ring);
+struct hit_ring *hit_ring_free(struct hit_ring *ring);
+int hit_ring_fd(const struct hit_ring *ring);
+int hit_ring_consume(struct hit_ring *ring);
+
+#endif

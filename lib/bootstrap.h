@@ -6,7 +6,7 @@
 
 #include "miss_curve.h"
 
-/* All that one estimate is made from, and room for its stages. */
+/* All that one estimate is made from, and its stages. */
 struct mtl_estimator {
 	struct mtl_samples samples;
 	struct mtl_grid grid;
@@ -14,34 +14,27 @@ struct mtl_estimator {
 	struct mtl_coverage_model model;
 	struct mtl_tally tally;
 	struct mtl_survival survival;
-	double resolution;
-};
-
-struct mtl_estimate {
 	struct mtl_line_coverage coverage;
 	struct mtl_footprint footprint;
-	double lines;
+	double resolution;
 };
 
 struct mtl_interval {
 	double low, high;
 };
 
-/*
- * observations -> footprint in one go. multiplicity: how often each sample counts, birth_times: how
- * often each stretch of births does (NULL: once); start: an estimate near this one, or NULL.
- */
-void mtl_estimate(struct mtl_estimator *estimator, const uint8_t *multiplicity,
-        const uint8_t *birth_times, const struct mtl_estimate *start,
-        struct mtl_estimate *ret_estimate);
+/* What intervals are wanted of: sizes in lines, windows in seconds. */
+struct mtl_request {
+	double *sizes, *windows;
+	size_t n_sizes, n_windows;
+};
 
 /*
- * Intervals of the miss rate at each size (lines) and of the footprint (lines) at each window.
+ * Intervals of the miss rate at each size and of the footprint (lines) at each window.
  * Deterministic for a seed. -ENOMEM.
  */
-int mtl_bootstrap(struct mtl_estimator *estimator, const struct mtl_estimate *estimate,
-        unsigned resamples, uint64_t seed, const double *sizes, size_t n_sizes,
-        const double *windows, size_t n_windows, struct mtl_interval *ret_misses,
+int mtl_bootstrap(const struct mtl_estimator *estimator, const struct mtl_request *request,
+        unsigned resamples, uint64_t seed, struct mtl_interval *ret_misses,
         struct mtl_interval *ret_footprint);
 
 #endif

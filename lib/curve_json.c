@@ -86,12 +86,15 @@ static const struct json_field window_fields[] = {
 
 int mtl_json_origin_write(struct json_object *object, const struct mtl_curve_origin *origin)
 {
-	struct json_object *overhead = json_object_new_object();
-	int r = mtl_json_put(object, "overhead", overhead);
+	struct json_object *overhead;
+	int r = mtl_json_fields_write(object, origin_fields, N(origin_fields), origin);
 
-	if (r == 0)
-		r = mtl_json_fields_write(overhead, overhead_fields, N(overhead_fields), origin);
-	return r < 0 ? r : mtl_json_fields_write(object, origin_fields, N(origin_fields), origin);
+	if (r < 0)
+		return r;
+	overhead = json_object_new_object();
+	r = mtl_json_put(object, "overhead", overhead);
+	return r < 0 ? r
+	             : mtl_json_fields_write(overhead, overhead_fields, N(overhead_fields), origin);
 }
 
 int mtl_json_origin_read(struct json_object *object, const struct json_place *place,
@@ -214,7 +217,7 @@ static int check_curve(const struct mtl_curve *curve, const struct json_place *p
 	return 0;
 }
 
-/* The longest window listed that is still shorter than any beyond it; NAN when none is listed. */
+/* The object does not say which window is the longest trusted one; NAN when none is listed. */
 static double longest_window(const struct mtl_curve *curve)
 {
 	double longest = NAN;

@@ -24,8 +24,3 @@ double mtl_fill_time_from_footprint(const struct mtl_footprint *footprint, doubl
 {
 	return lines < mtl_footprint_whole(footprint) ? first_window(footprint, lines) : INFINITY;
 }
-
-double mtl_refill_time(const struct mtl_footprint *footprint, double from, double to)
-{
-	return first_window(footprint, to) - first_window(footprint, from);
-}

@@ -29,8 +29,7 @@ size_t mtl_concave_majorant(double *x, double *y, size_t n)
 	return top;
 }
 
-void mtl_footprint_from_coverage(const struct mtl_grid *grid,
-        const struct mtl_line_coverage *coverage, double lines, double birth_rate,
+void mtl_footprint_from_lines(const struct mtl_grid *grid, const double *lines, double birth_rate,
         struct mtl_footprint *ret_footprint)
 {
 	struct mtl_footprint *f = ret_footprint;
@@ -39,9 +38,19 @@ void mtl_footprint_from_coverage(const struct mtl_grid *grid,
 	f->birth_rate = birth_rate;
 	for (size_t g = 0; g < grid->n; g++) {
 		f->window[g + 1] = grid->window[g];
-		f->lines[g + 1] = lines * coverage->lines[g] + birth_rate * grid->window[g];
+		f->lines[g + 1] = fmax(f->lines[g], lines[g]);
 	}
 	f->n = mtl_concave_majorant(f->window, f->lines, grid->n + 1);
+}
+
+void mtl_footprint_from_coverage(const struct mtl_grid *grid, const double *coverage, double lines,
+        double birth_rate, struct mtl_footprint *ret_footprint)
+{
+	double touched[GRID_MAX];
+
+	for (size_t g = 0; g < grid->n; g++)
+		touched[g] = lines * coverage[g] + birth_rate * grid->window[g];
+	mtl_footprint_from_lines(grid, touched, birth_rate, ret_footprint);
 }
 
 size_t mtl_segment_of(const double *corners, size_t n, double value)

@@ -30,8 +30,11 @@ int mtl_birth_rate_from_births(const struct mtl_birth *births, size_t n, double 
 double mtl_birth_rate(const struct mtl_birth_rate *rate, const uint8_t *multiplicity);
 
 /* lines(T) = lines x coverage(T) + birth_rate x T, made concave. */
-void mtl_footprint_from_coverage(const struct mtl_grid *grid,
-        const struct mtl_line_coverage *coverage, double lines, double birth_rate,
+void mtl_footprint_from_coverage(const struct mtl_grid *grid, const double *coverage, double lines,
+        double birth_rate, struct mtl_footprint *ret_footprint);
+
+/* The same from lines(T) at each window of the grid, which need not rise. */
+void mtl_footprint_from_lines(const struct mtl_grid *grid, const double *lines, double birth_rate,
         struct mtl_footprint *ret_footprint);
 
 /* The least concave majorant of n points of ascending x, in place; returns how many are left. */
@@ -46,6 +49,11 @@ double mtl_footprint_at(const struct mtl_footprint *footprint, double window);
 static inline double mtl_footprint_whole(const struct mtl_footprint *footprint)
 {
 	return footprint->lines[footprint->n - 1];
+}
+
+static inline double mtl_longest_window(const struct mtl_footprint *footprint)
+{
+	return footprint->window[footprint->n - 1];
 }
 
 #endif

@@ -14,7 +14,9 @@
  *
  * Four words fix the first four factorial moments of j and no more, so P(j = 0) is not always
  * determined by P(k) alone: among mixtures that fit equally well the iteration ends in one near its
- * start. At j in {0, 1} (strides), {0, 8} (dense) and their mixtures it is determined.
+ * start, which is the solution for the next shorter window. At j in {0, 1} (strides), {0, 8}
+ * (dense) and mixtures of the two it is determined. The number of iterations is bounded: more of
+ * them follow the noise of P(k) further (docs/THEORY.md has the simulation).
  */
 
 #include <math.h>
@@ -23,10 +25,9 @@
 
 #define FIRST_ITERATIONS 200
 #define NEXT_ITERATIONS 40
-#define WARM_ITERATIONS 8
 /* The iteration has settled when P(line touched) moves by less than this fraction. */
-#define SETTLED 1e-5
-/* A warm start keeps every j possible with at least this share spread over all. */
+#define SETTLED 1e-6
+/* A start keeps every j possible with at least this share spread over all. */
 #define SPREAD 0.05
 
 static double choose(unsigned n, unsigned k)
@@ -91,13 +92,11 @@ static void shares_at(const struct mtl_survival *survival, const struct mtl_samp
 			ret_share[kind] = 0;
 }
 
-double mtl_coverage_fit(const struct mtl_coverage_model *model, const struct mtl_survival *survival,
-        const struct mtl_samples *samples, size_t g, unsigned iterations, double words[WORD_STATES])
+/* Maximum likelihood at window g, from the start in words[]; returns P(line touched). */
+static double fit(const struct mtl_coverage_model *model, const struct mtl_survival *survival,
+        const double share[KINDS], size_t g, double words[WORD_STATES])
 {
-	double share[KINDS];
-
-	shares_at(survival, samples, g, share);
-	for (unsigned i = 0; i < iterations; i++) {
+	for (unsigned left = g ? NEXT_ITERATIONS : FIRST_ITERATIONS; left > 0; left--) {
 		double gain[WORD_STATES] = {0}, before = words[0];
 		for (unsigned kind = 0; kind < KINDS; kind++)
 			if (share[kind] > 0)
@@ -112,26 +111,59 @@ double mtl_coverage_fit(const struct mtl_coverage_model *model, const struct mtl
 	return 1 - words[0];
 }
 
-static void spread(const double from[WORD_STATES], double words[WORD_STATES])
+/* The solution for the window before, or no idea at all, with every j left possible. */
+static void start_at(const struct mtl_line_coverage *coverage, size_t g, double words[WORD_STATES])
 {
 	for (unsigned j = 0; j < WORD_STATES; j++)
-		words[j] = (1 - SPREAD) * from[j] + SPREAD / WORD_STATES;
+		words[j] = (g ? (1 - SPREAD) * coverage->words[g - 1][j] : 0) +
+		           (g ? SPREAD : 1) / WORD_STATES;
 }
 
 void mtl_line_coverage_from_survival(const struct mtl_coverage_model *model,
         const struct mtl_survival *survival, const struct mtl_samples *samples, size_t bins,
-        const struct mtl_line_coverage *start, struct mtl_line_coverage *ret_coverage)
+        struct mtl_line_coverage *ret_coverage)
 {
-	const double uniform[WORD_STATES] = {
-	        1. / 9, 1. / 9, 1. / 9, 1. / 9, 1. / 9, 1. / 9, 1. / 9, 1. / 9, 1. / 9};
+	double share[KINDS];
 
 	for (size_t g = 0; g < bins; g++) {
-		unsigned iterations = start ? WARM_ITERATIONS
-		                      : g   ? NEXT_ITERATIONS
-		                            : FIRST_ITERATIONS;
-		double *words = ret_coverage->words[g];
-		spread(start ? start->words[g] : g ? ret_coverage->words[g - 1] : uniform, words);
-		double lines = mtl_coverage_fit(model, survival, samples, g, iterations, words);
+		shares_at(survival, samples, g, share);
+		start_at(ret_coverage, g, ret_coverage->words[g]);
+		double lines = fit(model, survival, share, g, ret_coverage->words[g]);
 		ret_coverage->lines[g] = g ? fmax(ret_coverage->lines[g - 1], lines) : lines;
+	}
+}
+
+/* Slope of the fit towards "all in state k", over a step as large as the noise of P(k). */
+static double influence_of(const struct mtl_coverage_model *model, struct mtl_survival *survival,
+        const double share[KINDS], const struct mtl_line_coverage *coverage, size_t g,
+        unsigned kind, unsigned k, double effective)
+{
+	double *occupied = survival->occupied[kind][g], kept[STATES], words[WORD_STATES];
+	double variance = fmax(occupied[k] * (1 - occupied[k]), 1 / effective) / effective;
+	double step = fmin(sqrt(variance), 0.5);
+
+	memcpy(kept, occupied, sizeof(kept));
+	for (unsigned i = 0; i < STATES; i++)
+		occupied[i] = (1 - step) * kept[i] + (i == k ? step : 0);
+	start_at(coverage, g, words);
+	double moved = fit(model, survival, share, g, words);
+	memcpy(occupied, kept, sizeof(kept));
+	return (moved - (1 - coverage->words[g][0])) / step;
+}
+
+void mtl_influence_from_coverage(const struct mtl_coverage_model *model,
+        struct mtl_survival *survival, const struct mtl_samples *samples, size_t bins,
+        const struct mtl_line_coverage *coverage, struct mtl_influence *ret_influence)
+{
+	double share[KINDS], effective = mtl_effective_observations(samples);
+
+	memset(ret_influence, 0, sizeof(*ret_influence));
+	for (size_t g = 0; g < bins; g++) {
+		shares_at(survival, samples, g, share);
+		for (unsigned kind = 0; kind < KINDS; kind++)
+			for (unsigned k = 0; k < STATES; k++)
+				if (share[kind] > 0 && survival->occupied[kind][g][k] > 0)
+					ret_influence->of[kind][g][k] = influence_of(model,
+					        survival, share, coverage, g, kind, k, effective);
 	}
 }

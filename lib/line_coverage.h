@@ -19,16 +19,23 @@ struct mtl_line_coverage {
 	double lines[GRID_MAX];
 };
 
+/* d P(line touched by window g) / d P(k watched words touched by then), by kind. */
+struct mtl_influence {
+	double of[KINDS][GRID_MAX][STATES];
+};
+
 void mtl_coverage_model(struct mtl_coverage_model *ret_model);
 
-/* One maximisation, from the start given in words[]; returns P(line touched). */
-double mtl_coverage_fit(const struct mtl_coverage_model *model, const struct mtl_survival *survival,
-        const struct mtl_samples *samples, size_t g, unsigned iterations,
-        double words[WORD_STATES]);
-
-/* start: coverage near the one sought, or NULL. */
 void mtl_line_coverage_from_survival(const struct mtl_coverage_model *model,
         const struct mtl_survival *survival, const struct mtl_samples *samples, size_t bins,
-        const struct mtl_line_coverage *start, struct mtl_line_coverage *ret_coverage);
+        struct mtl_line_coverage *ret_coverage);
+
+/*
+ * How the coverage answers to changes in survival of the size that sampling makes. The survival is
+ * changed meanwhile and restored.
+ */
+void mtl_influence_from_coverage(const struct mtl_coverage_model *model,
+        struct mtl_survival *survival, const struct mtl_samples *samples, size_t bins,
+        const struct mtl_line_coverage *coverage, struct mtl_influence *ret_influence);
 
 #endif

@@ -6,6 +6,11 @@
 
 #include "fill_time.h"
 
+/* Mean slope of the footprint over the sizes from ... to; at one size where they are equal. */
+double mtl_mean_slope(const struct mtl_footprint *footprint, double from, double to);
+
+double mtl_last_slope(const struct mtl_footprint *footprint);
+
 /* Misses a second in a cache of this many lines; resolution: shortest window trusted. */
 double mtl_misses_from_fill_time(
         const struct mtl_footprint *footprint, double resolution, double lines);

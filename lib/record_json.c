@@ -57,33 +57,43 @@ static const struct column columns[] = {
         {"sequence", 0, INTEGER_MAX, true},
 };
 
-static int append_numbers(struct json_object *array, const double *values, size_t n)
+static int append_number(struct json_object *row, double value)
 {
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < n; i++)
-		r = isfinite(values[i]) ? mtl_json_append(array, mtl_json_number_new(values[i]))
-		                        : (json_object_array_add(array, NULL) < 0 ? -ENOMEM : 0);
-	return r;
+	if (isfinite(value))
+		return mtl_json_append(row, mtl_json_number_new(value));
+	return json_object_array_add(row, NULL) < 0 ? -ENOMEM : 0;
 }
 
-static int write_row(struct json_object *rows, const double *values, size_t n)
+static int append_float(struct json_object *row, float value)
 {
-	struct json_object *row = json_object_new_array_ext(n);
+	char text[32];
+
+	if (!isfinite(value))
+		return append_number(row, value);
+	snprintf(text, sizeof(text), "%.9g", value);
+	return mtl_json_append(row, json_object_new_double_s(value, text));
+}
+
+static int write_row(struct json_object *rows, const double *values, size_t n, const float *times,
+        size_t n_times)
+{
+	struct json_object *row = json_object_new_array_ext(n + n_times);
 	int r = mtl_json_append(rows, row);
 
-	return r < 0 ? r : append_numbers(row, values, n);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = append_number(row, values[i]);
+	for (size_t i = 0; r == 0 && i < n_times; i++)
+		r = append_float(row, times[i]);
+	return r;
 }
 
 static int write_observation(struct json_object *rows, const struct mtl_observation *o)
 {
-	double values[N(columns) + MTL_SLOTS_MAX] = {
+	const double values[N(columns)] = {
 	        o->moment, o->deadline, o->weight, o->wall, o->slots, o->whole_line, o->sequence};
-	size_t n = N(columns);
 
-	for (unsigned k = 0; k < o->slots && k < MTL_SLOTS_MAX; k++)
-		values[n++] = o->touched[k];
-	return write_row(rows, values, n);
+	return write_row(rows, values, N(values), o->touched,
+	        o->slots < MTL_SLOTS_MAX ? o->slots : MTL_SLOTS_MAX);
 }
 
 static int write_rows(struct json_object *object, const struct mtl_observation *observations,
@@ -99,7 +109,7 @@ static int write_rows(struct json_object *object, const struct mtl_observation *
 	rows = json_object_new_array_ext(n_births ? n_births : 1);
 	r = mtl_json_put(object, "births", rows);
 	for (size_t i = 0; r == 0 && i < n_births; i++)
-		r = write_row(rows, (double[]){births[i].moment, births[i].lines}, 2);
+		r = write_row(rows, (double[]){births[i].moment, births[i].lines}, 2, NULL, 0);
 	return r;
 }
 

@@ -185,7 +185,7 @@ void mtl_grid_from_samples(const struct mtl_samples *samples, double shortest, d
 		windows[n++] =
 		        shortest * pow(longest / shortest, (double)i / (GRID_LOG_SPACED - 1));
 	for (size_t i = 0; i < GRID_QUANTILES && touches > 0; i++)
-		windows[n++] = scratch[i * touches / GRID_QUANTILES];
+		windows[n++] = scratch[i * (touches - 1) / (GRID_QUANTILES - 1)];
 	qsort(windows, n, sizeof(*windows), ascending);
 
 	ret_grid->n = 0;

@@ -351,6 +351,23 @@ static void explain_phase(const char *name, const struct phase *phase)
 			phase->median_ns, phase->high_ns);
 }
 
+/* What it takes to open and close the events of one thread, here of the idle caller. */
+static double measure_open(struct bench *bench, unsigned slots, unsigned length)
+{
+	double best = INFINITY;
+
+	for (int i = 0; i < 5; i++) {
+		struct watch watch;
+		uint64_t begin = source_now();
+
+		watch_init(&watch, source_watch_program(bench->source), WATCH_OWN_CPU, slots, length);
+		watch_add_thread(&watch, getpid());
+		watch_close(&watch);
+		best = fmin(best, (source_now() - begin) / 1e9);
+	}
+	return best;
+}
+
 static int calibrate(struct bench *bench, unsigned slots, struct calibration *calibration,
 	char *ret_error, size_t error_size)
 {
@@ -369,6 +386,7 @@ static int calibrate(struct bench *bench, unsigned slots, struct calibration *ca
 	if (r < 0)
 		return r;
 	set_costs(bench, slots, &idle, &cold, &hot, calibration);
+	calibration->open_seconds = measure_open(bench, slots, slots == 1 ? 64 : 8);
 	run_phase(bench, bench->spin->hot, slots, 0.5, &check);
 	explain_phase("check", &check);
 	calibration->arms = check.counts.arms;

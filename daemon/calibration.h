@@ -19,6 +19,7 @@ struct calibration {
 	double arm_seconds;       /* lost by the target for arming and disarming one quad, no trap */
 	double moment_seconds;    /* lost by the target when an armer wakes and does nothing */
 	double switch_seconds;    /* one context switch more, with slots enabled against none open */
+	double open_seconds;      /* opening and closing the events of one thread */
 	double shift_seconds;     /* constant part of each measured time, subtracted from all */
 	double resolution_seconds; /* shortest window trusted */
 	unsigned arms, traps, stray; /* of the self-test */

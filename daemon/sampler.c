@@ -48,6 +48,7 @@ struct flight {
 	uint64_t touched[MTL_SLOTS]; /* process clock; NEVER: not yet */
 	unsigned pending;           /* slots still on, bit mask */
 	unsigned cpu;               /* whose armer sees to the deadline */
+	uint64_t switches;          /* of the process at arming */
 	unsigned naps;              /* deadline checks in a row that found the process asleep */
 };
 
@@ -179,6 +180,7 @@ static void land(struct sampler *sampler, struct target *target, bool keep)
 	watch_disarm(&target->watch);
 	if (process->reborn == process->sequence)
 		target->counts.reborn++;
+	target->counts.armed_switches += process->switches - target->flight.switches;
 	unpublish(process);
 	target->flight.armed = false;
 	if (keep)
@@ -233,6 +235,7 @@ static bool launch(struct armer *armer, struct target *target)
 		.wall = source_now(),
 		.pending = (1U << candidate.slots) - 1,
 		.cpu = armer->cpu,
+		.switches = process_of(sampler, target)->switches,
 	};
 	flight->busy_until = flight->moment + candidate.deadline_ns;
 	for (unsigned slot = 0; slot < MTL_SLOTS; slot++)

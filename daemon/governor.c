@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Staying under the promised overhead.
+ *
+ *     cost of a period = arms x arm + hits x trap + empty moments x moment
+ *                      + switches while armed x switch_on + switches while open x switch_open
+ *     overhead         = cost / CPU time of the target
+ *     arms a second    = MARGIN x max_overhead / (cost per arm)
+ *
+ * The pace changes about once a second and by smoothed averages only, so it does not follow what
+ * single watches see (that would make the moments depend on the program). A target that switches
+ * very often pays for open events at every switch; there they are closed between watches, which
+ * costs a little more per watch instead.
+ */
+#include "governor.h"
+
+#include <math.h>
+
+#define MARGIN 0.75
+#define PACE_MIN 2.0
+#define PACE_MAX 1000.0
+#define SMOOTHING 0.3
+/* Four disabled breakpoint events cost this much at a switch out and in (measured: 0.5-1.1 us). */
+#define SWITCH_OPEN 1e-6
+/* Events stay open while they cost less than this part of the budget. */
+#define OPEN_PART 0.15
+
+struct governor_prices governor_prices(const struct calibration *calibration)
+{
+	return (struct governor_prices){
+		.arm = calibration->arm_seconds,
+		.trap = calibration->trap_seconds,
+		.moment = calibration->moment_seconds,
+		.switch_on = calibration->switch_seconds,
+		.switch_open = SWITCH_OPEN,
+		.open = calibration->open_seconds,
+	};
+}
+
+void governor_begin(struct governor *governor, const struct governor_prices *prices,
+	double max_overhead)
+{
+	double cost = prices->arm + MTL_SLOTS * prices->trap + prices->moment;
+
+	*governor = (struct governor){
+		.overhead = NAN,
+		.pace = fmin(PACE_MAX, fmax(PACE_MIN, MARGIN * max_overhead / fmax(cost, 1e-6))),
+	};
+}
+
+static double cost_of(const struct governor *governor, const struct governor_prices *prices,
+	const struct sampler_counts *delta)
+{
+	double open_switches = governor->close_between ? 0 : delta->switches;
+
+	return delta->arms * (prices->arm + (governor->close_between ? prices->open : 0)) +
+		delta->hits * prices->trap + (delta->busy + delta->starved) * prices->moment +
+		delta->armed_switches * prices->switch_on + open_switches * prices->switch_open;
+}
+
+static double smooth(double old, double value)
+{
+	return isnan(old) || old <= 0 ? value : old + SMOOTHING * (value - old);
+}
+
+void governor_update(struct governor *governor, const struct governor_prices *prices,
+	const struct sampler_counts *delta, double cpu_seconds, double max_overhead, double share)
+{
+	double cost = cost_of(governor, prices, delta), arms = delta->arms;
+	double switches, kept, moments;
+
+	if (cpu_seconds < 0.05)
+		return;
+	governor->overhead = smooth(governor->overhead, cost / cpu_seconds);
+	switches = delta->switches / cpu_seconds * prices->switch_open;
+	governor->close_between = switches > OPEN_PART * max_overhead *
+		(governor->close_between ? 0.5 : 1);
+	if (arms < 1)
+		return;
+	governor->cost = smooth(governor->cost, cost / arms);
+	moments = arms + delta->busy + delta->starved;
+	kept = arms / moments;
+	governor->pace = MARGIN * max_overhead * share / governor->cost / kept;
+	governor->pace = fmin(PACE_MAX, fmax(PACE_MIN * share, governor->pace));
+}
+
+double governor_share(double share, double daemon_cpu, double max_daemon_cpu)
+{
+	if (isnan(daemon_cpu) || max_daemon_cpu <= 0)
+		return share;
+	share *= fmin(1.25, fmax(0.5, 0.9 * max_daemon_cpu / fmax(daemon_cpu, 1e-6)));
+	return fmin(1, fmax(0.02, share));
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTLD_GOVERNOR_H
+#define MTLD_GOVERNOR_H
+
+/*
+ * The governor turns what acts cost (calibration) and what happened (counts) into how often a
+ * process may be sampled. Pure decisions on plain structs.
+ */
+
+#include <stdbool.h>
+#include "calibration.h"
+#include "sampler.h"
+
+struct governor_prices {
+	double arm, trap, moment, switch_on, switch_open; /* seconds of the target's time */
+	double open; /* opening and closing the events around one watch */
+};
+
+/* One process's pace and what it was decided from. */
+struct governor {
+	double overhead;     /* estimated fraction of the target's CPU time; NAN: not known yet */
+	double cost;         /* seconds per arm, smoothed; 0: not known yet */
+	double pace;         /* moments a CPU second */
+	bool close_between;  /* events closed between watches */
+};
+
+struct governor_prices governor_prices(const struct calibration *calibration);
+
+/* The pace to begin with, before anything was seen. */
+void governor_begin(struct governor *governor, const struct governor_prices *prices,
+	double max_overhead);
+
+/*
+ * After `cpu_seconds` of the target in which `delta` happened. `share` (0..1] scales the pace down
+ * when mtld itself is over its own budget.
+ */
+void governor_update(struct governor *governor, const struct governor_prices *prices,
+	const struct sampler_counts *delta, double cpu_seconds, double max_overhead, double share);
+
+/* The share of the pace that keeps mtld's own CPU use under max_daemon_cpu. */
+double governor_share(double share, double daemon_cpu, double max_daemon_cpu);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTLD_INSTRUMENT_H
+#define MTLD_INSTRUMENT_H
+
+/*
+ * The measuring instrument as a whole: source, sampler and calibration, or the reason why there is
+ * none here. Found once at start; `mtld --self-test` shows the same.
+ */
+
+#include "calibration.h"
+#include "config.h"
+#include "sampler.h"
+#include "source.h"
+
+struct instrument {
+	struct source *source;   /* NULL: no sampling here */
+	struct sampler *sampler;
+	struct calibration calibration;
+	char reason[256]; /* why this rung */
+	char fix[256];    /* what would help; "" when nothing is needed */
+};
+
+/* Always succeeds but for -ENOMEM; instrument->source tells whether sampling works. */
+int instrument_new(const struct config *config, const char *root, struct instrument **ret_instrument);
+struct instrument *instrument_free(struct instrument *instrument);
+
+const char *instrument_method(const struct instrument *instrument);
+
+#endif

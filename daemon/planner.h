@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTLD_PLANNER_H
+#define MTLD_PLANNER_H
+
+/*
+ * The planner decides what to watch: it draws resident cache lines of one process with known
+ * probability, and for each a deadline that knows nothing of the line.
+ */
+
+#include <stdint.h>
+#include <sys/types.h>
+#include "sampler.h"
+
+struct planner;
+
+/* Shape of the deadlines: log-uniform up to `longest`, a few (PLANNER_TAIL) beyond it up to `limit`. */
+struct planner_deadlines {
+	double shortest, longest, limit; /* seconds of CPU time */
+};
+
+#define PLANNER_TAIL 0.03
+
+int planner_new(const char *root, pid_t pid, uint64_t seed, struct planner **ret_planner);
+struct planner *planner_free(struct planner *planner);
+
+/* Looks at up to n_regions more regions of the process's memory (2 MiB at most each); a pass over
+ * all of it replaces the previous one. Returns 1 when a pass was completed, 0 when not, or -ESRCH. */
+int planner_survey(struct planner *planner, unsigned n_regions);
+
+/* Bytes resident by the latest survey, bytes mapped where the survey could not look. */
+double planner_resident_bytes(const struct planner *planner);
+double planner_unseen_bytes(const struct planner *planner);
+
+/* Draws one line with `slots` of its words (whole_line: one slot for all of it). -ENODATA: nothing
+ * resident was found; -ESRCH. */
+int planner_draw(struct planner *planner, const struct planner_deadlines *deadlines, unsigned slots,
+	bool whole_line, struct candidate *ret_candidate);
+
+/* What kind of page lies at `address`: its cache lines when it is fresh anonymous memory (zeroed by
+ * the kernel, so all of them were touched: 64, or 32768 for a huge page); 0: file memory. -ESRCH:
+ * not resident any more. */
+int planner_fresh_lines(struct planner *planner, uint64_t address, unsigned *ret_lines);
+
+#endif

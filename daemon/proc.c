@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Parsers of /proc and /sys. Each has a sample of what it parses above it.
+ */
+#include "proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+
+static int open_of(const char *root, pid_t pid, const char *name)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/proc/%d/%s", root, pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	return fd;
+}
+
+static FILE *fopen_of(const char *root, pid_t pid, const char *name)
+{
+	int fd = open_of(root, pid, name);
+	FILE *file;
+
+	if (fd < 0) {
+		errno = -fd;
+		return NULL;
+	}
+	file = fdopen(fd, "re");
+	if (!file)
+		close(fd);
+	return file;
+}
+
+/*
+ * Name:	bzip2
+ * State:	R (running)
+ * TracerPid:	0
+ * Uid:	0	1000	0	0
+ * VmSize:	    8452 kB          (absent for kernel threads and zombies)
+ */
+int proc_status(const char *root, pid_t pid, struct proc_status *ret_status)
+{
+	_cleanup_fclose_ FILE *file = fopen_of(root, pid, "status");
+	struct proc_status status = {.kernel_thread = true};
+	char line[256], state = 0;
+
+	if (!file)
+		return -errno;
+	while (fgets(line, sizeof(line), file)) {
+		unsigned uid, tracer;
+
+		if (sscanf(line, "Uid: %*u %u", &uid) == 1)
+			status.uid = uid;
+		else if (sscanf(line, "TracerPid: %u", &tracer) == 1)
+			status.tracer = tracer;
+		else if (!strncmp(line, "Name:\t", 6))
+			snprintf(status.comm, sizeof(status.comm), "%.*s",
+				(int)strcspn(line + 6, "\n"), line + 6);
+		else if (!strncmp(line, "VmSize:", 7))
+			status.kernel_thread = false;
+		else
+			sscanf(line, "State: %c", &state);
+	}
+	if (ferror(file) || !state)
+		return -ESRCH;
+	status.zombie = state == 'Z' || state == 'X';
+	if (status.zombie)
+		status.kernel_thread = false;
+	*ret_status = status;
+	return 0;
+}
+
+int proc_threads(const char *root, pid_t pid, pid_t **ret_tids, unsigned *ret_n)
+{
+	char path[PATH_MAX];
+	_cleanup_closedir_ DIR *directory = NULL;
+	_cleanup_free_ pid_t *tids = NULL;
+	unsigned n = 0, allocated = 0;
+	struct dirent *entry;
+
+	snprintf(path, sizeof(path), "%s/proc/%d/task", root, pid);
+	directory = opendir(path);
+	if (!directory)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while ((entry = readdir(directory))) {
+		pid_t tid = atoi(entry->d_name);
+
+		if (tid <= 0)
+			continue;
+		if (n == allocated) {
+			allocated = allocated ? allocated * 2 : 16;
+			pid_t *larger = realloc(tids, allocated * sizeof(*tids));
+
+			if (!larger)
+				return -ENOMEM;
+			tids = larger;
+		}
+		tids[n++] = tid;
+	}
+	if (n == 0)
+		return -ESRCH;
+	*ret_tids = TAKE_PTR(tids);
+	*ret_n = n;
+	return 0;
+}
+
+/* 4425 1066 831 9 0 364 0        (pages: size, resident, shared, ...) */
+int proc_resident(const char *root, pid_t pid, double *ret_bytes)
+{
+	_cleanup_fclose_ FILE *file = fopen_of(root, pid, "statm");
+	unsigned long pages;
+
+	if (!file)
+		return -errno;
+	if (fscanf(file, "%*u %lu", &pages) != 1)
+		return -ESRCH;
+	*ret_bytes = (double)pages * sysconf(_SC_PAGESIZE);
+	return 0;
+}
+
+/* 7f1c3e200000-7f1c3e222000 r--p 00000000 fe:00 1835040      /usr/lib/x86_64-linux-gnu/libc.so.6 */
+int proc_mappings(const char *root, pid_t pid,
+	int (*each)(void *userdata, const struct proc_mapping *mapping), void *userdata)
+{
+	_cleanup_fclose_ FILE *file = fopen_of(root, pid, "maps");
+	_cleanup_free_ char *line = NULL;
+	size_t size = 0;
+	int r = 0;
+
+	if (!file)
+		return -errno;
+	while (r == 0 && getline(&line, &size, file) > 0) {
+		struct proc_mapping mapping = {0};
+
+		if (sscanf(line, "%lx-%lx %4s %*s %*s %*s %63[^\n]", &mapping.start, &mapping.end,
+			    mapping.permissions, mapping.name) >= 3)
+			r = each(userdata, &mapping);
+	}
+	return r;
+}
+
+int proc_open_pagemap(const char *root, pid_t pid)
+{
+	return open_of(root, pid, "pagemap");
+}
+
+static bool read_text(const char *path, char *text, size_t size)
+{
+	_cleanup_fclose_ FILE *file = fopen(path, "re");
+
+	if (!file || !fgets(text, size, file))
+		return false;
+	text[strcspn(text, "\n")] = 0;
+	return true;
+}
+
+/* /sys/devices/system/cpu/cpu0/cache/index2/{level,type,size}: "2", "Unified", "1024K" */
+static double sysfs_cache_bytes(const char *root, unsigned level)
+{
+	double bytes = 0;
+	unsigned best = 0;
+
+	for (unsigned index = 0; index < 8; index++) {
+		char path[PATH_MAX], text[32], unit = 0;
+		unsigned at;
+		double size;
+		int base = snprintf(path, sizeof(path),
+			"%s/sys/devices/system/cpu/cpu0/cache/index%u/", root, index);
+
+		snprintf(path + base, sizeof(path) - base, "type");
+		if (!read_text(path, text, sizeof(text)) || !strcmp(text, "Instruction"))
+			continue;
+		snprintf(path + base, sizeof(path) - base, "level");
+		if (!read_text(path, text, sizeof(text)))
+			continue;
+		at = atoi(text);
+		snprintf(path + base, sizeof(path) - base, "size");
+		if ((level && at != level) || at < best || !read_text(path, text, sizeof(text)) ||
+			sscanf(text, "%lf%c", &size, &unit) < 1)
+			continue;
+		best = at;
+		bytes = size * (unit == 'K' ? 1024.0 : unit == 'M' ? 1048576.0 : 1.0);
+	}
+	return bytes;
+}
+
+double proc_cache_bytes(const char *root, unsigned level)
+{
+	static const int names[] = {[1] = _SC_LEVEL1_DCACHE_SIZE, [2] = _SC_LEVEL2_CACHE_SIZE,
+		[3] = _SC_LEVEL3_CACHE_SIZE, [4] = _SC_LEVEL4_CACHE_SIZE};
+	double bytes = sysfs_cache_bytes(root, level);
+
+	if (bytes > 0 || *root || level > 4)
+		return bytes;
+	for (unsigned at = level ? level : 4; at >= (level ? level : 1); at--) {
+		long known = sysconf(names[at]);
+
+		if (known > 0)
+			return known;
+	}
+	return 0;
+}
+
+int proc_paranoid(const char *root)
+{
+	char path[PATH_MAX], text[32];
+
+	snprintf(path, sizeof(path), "%s/proc/sys/kernel/perf_event_paranoid", root);
+	return read_text(path, text, sizeof(text)) ? atoi(text) : INT32_MAX;
+}

@@ -57,7 +57,7 @@ static int track(struct question *question)
 	if (r != MTL_DONE)
 		return r;
 	question->tracked = true;
-	fail(MTL_DONE, "tracking process %d from now on, until %d s after the last question",
+	complain(MTL_DONE, "tracking process %d from now on, until %d s after the last question",
 	        question->pid, IDLE_SECONDS);
 	return MTL_DONE;
 }
@@ -208,7 +208,7 @@ static int curve_of_process(const struct options *options, const char *operand)
 	int r;
 
 	if (pid_parse(operand, &question.pid, error, sizeof(error)) < 0)
-		return fail(MTL_USAGE, "%s", error);
+		return complain(MTL_USAGE, "%s", error);
 	r = client_connect(options->socket, &client);
 	if (r < 0)
 		return client_explain(r, options->socket);
@@ -219,8 +219,8 @@ static int curve_of_process(const struct options *options, const char *operand)
 int command_curve(const struct options *options, int n_operands, char **operands)
 {
 	if (options->from && n_operands > 0)
-		return fail(MTL_USAGE, "give either a process number or --from FILE, not both");
+		return complain(MTL_USAGE, "give either a process number or --from FILE, not both");
 	if (!options->from && n_operands == 0)
-		return fail(MTL_USAGE, "give a process number, or --from FILE");
+		return complain(MTL_USAGE, "give a process number, or --from FILE");
 	return options->from ? saved_curve(options) : curve_of_process(options, operands[0]);
 }

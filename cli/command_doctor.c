@@ -58,7 +58,7 @@ static int self_test(
 	int fds[2], r;
 
 	if (!text || pipe2(fds, O_CLOEXEC) < 0)
-		return fail(MTL_FAILED, "cannot start the self-test: %s", strerror(errno));
+		return complain(MTL_FAILED, "cannot start the self-test: %s", strerror(errno));
 	r = process_fork(&process);
 	if (r == 1)
 		self_test_child(program, fds[1], options);
@@ -71,7 +71,7 @@ static int self_test(
 	if (json_object_is_type(*ret_answer, json_type_object))
 		return MTL_DONE;
 	process_fate(&process, fate, sizeof(fate));
-	return fail(MTL_FAILED, "the self-test of %s gave no answer: it %s", program, fate);
+	return complain(MTL_FAILED, "the self-test of %s gave no answer: it %s", program, fate);
 }
 
 static int add_rung(struct table *table, struct json_object *rung, const char *chosen)
@@ -122,7 +122,7 @@ int command_doctor(const struct options *options, int n_operands, char **operand
 
 	(void)n_operands, (void)operands;
 	if (daemon_program(program) < 0)
-		return fail(MTL_FAILED,
+		return complain(MTL_FAILED,
 		        "the program mtld is not installed: looked beside mtl and "
 		        "for %s",
 		        program);
@@ -134,6 +134,6 @@ int command_doctor(const struct options *options, int n_operands, char **operand
 		return MTL_DONE;
 	}
 	r = show(answer);
-	return r < 0 ? fail(MTL_FAILED, "the self-test cannot be shown: %s", strerror(-r))
+	return r < 0 ? complain(MTL_FAILED, "the self-test cannot be shown: %s", strerror(-r))
 	             : MTL_DONE;
 }

@@ -153,5 +153,5 @@ int command_list(const struct options *options, int n_operands, char **operands)
 		return MTL_DONE;
 	}
 	r = show(processes);
-	return r < 0 ? fail(MTL_FAILED, "cannot show the list: %s", strerror(-r)) : MTL_DONE;
+	return r < 0 ? complain(MTL_FAILED, "cannot show the list: %s", strerror(-r)) : MTL_DONE;
 }

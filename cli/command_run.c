@@ -74,13 +74,13 @@ static int start_command(struct run *run, char **argv)
 	int r = held_command_new(argv, &run->old_mask, run->options->json, &run->command);
 
 	if (r < 0)
-		return fail(MTL_FAILED, "cannot start a process: %s", strerror(-r));
+		return complain(MTL_FAILED, "cannot start a process: %s", strerror(-r));
 	r = ask(run, "Track", question_pid(run->command.process.pid), NULL, NULL);
 	if (r != MTL_DONE)
 		return r;
 	r = held_command_start(&run->command);
 	if (r < 0)
-		return fail(MTL_FAILED, "cannot run %s: %s", argv[0],
+		return complain(MTL_FAILED, "cannot run %s: %s", argv[0],
 		        r == -ENOENT ? "no such program" : strerror(-r));
 	return MTL_DONE;
 }
@@ -133,7 +133,7 @@ static int observe(struct run *run, char **argv)
 	int r = private_daemon_start(run->options, run->signal_fd, &run->daemon, &run->client);
 
 	if (r == -ECANCELED)
-		return fail(MTL_FAILED, "interrupted before the command was started");
+		return complain(MTL_FAILED, "interrupted before the command was started");
 	r = r ?: start_command(run, argv);
 	if (r != MTL_DONE)
 		return r;
@@ -155,7 +155,7 @@ int command_run(const struct options *options, int n_operands, char **operands)
 
 	(void)n_operands;
 	if (r < 0)
-		return fail(MTL_FAILED, "cannot wait for signals: %s", strerror(-r));
+		return complain(MTL_FAILED, "cannot wait for signals: %s", strerror(-r));
 	code = observe(&run, operands);
 	private_daemon_done(&run.daemon);
 	if (run.curve)

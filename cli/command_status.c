@@ -56,8 +56,11 @@ static void cell_core_percent(struct json_object *object, const char *key, char 
 {
 	char share[NUMBER_TEXT];
 
-	snprintf(ret_text, CELL, "%s of one core",
-	        percent_format(object_number(object, key), share));
+	percent_format(object_number(object, key), share);
+	if (strcmp(share, "-") == 0)
+		strcpy(ret_text, "a share of a core not known yet");
+	else
+		snprintf(ret_text, CELL, "%s of one core", share);
 }
 
 static const struct property properties[] = {
@@ -125,5 +128,5 @@ int command_status(const struct options *options, int n_operands, char **operand
 		return MTL_DONE;
 	}
 	r = show(status);
-	return r < 0 ? fail(MTL_FAILED, "cannot show the status: %s", strerror(-r)) : MTL_DONE;
+	return r < 0 ? complain(MTL_FAILED, "cannot show the status: %s", strerror(-r)) : MTL_DONE;
 }

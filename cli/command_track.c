@@ -21,7 +21,7 @@ static int call_with_pid(
 	int pid, r;
 
 	if (pid_parse(operand, &pid, error, sizeof(error)) < 0)
-		return fail(MTL_USAGE, "%s", error);
+		return complain(MTL_USAGE, "%s", error);
 	r = client_connect(options->socket, &client);
 	if (r < 0)
 		return client_explain(r, options->socket);

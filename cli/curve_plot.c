@@ -234,23 +234,14 @@ static int draw_labels(FILE *file, struct plot *plot)
 
 static void draw_legend(FILE *file, const struct plot *plot)
 {
-	static const struct {
-		enum glyph glyph;
-		const char *meaning;
-	} legend[] = {
-	        {INSIDE, "lower half of the 90 % interval"},
-	        {ABOVE, "upper half"},
-	        {UNTRUSTED, "below resolution"},
-	        {CLIPPED, "goes on above"},
-	};
+	const char *const *cell = plot->glyphs->cell;
 
-	fprintf(file, "%*smisses per CPU second by cache size", MARGIN, "");
-	for (size_t i = 0; i < sizeof(legend) / sizeof(legend[0]); i++) {
-		if (plot->seen[legend[i].glyph])
-			fprintf(file, "  %s %s", plot->glyphs->cell[legend[i].glyph],
-			        legend[i].meaning);
-	}
-	fputc('\n', file);
+	if (plot->seen[INSIDE] || plot->seen[ABOVE])
+		fprintf(file, "   %s%s 90 %% interval", cell[INSIDE], cell[ABOVE]);
+	if (plot->seen[UNTRUSTED])
+		fprintf(file, "   %s below resolution", cell[UNTRUSTED]);
+	if (plot->seen[CLIPPED])
+		fprintf(file, "   %s goes on above", cell[CLIPPED]);
 }
 
 static int draw(FILE *file, struct plot *plot)
@@ -261,7 +252,9 @@ static int draw(FILE *file, struct plot *plot)
 		draw_row(file, plot, y);
 	draw_axis(file, plot);
 	r = draw_labels(file, plot);
+	fprintf(file, "%*smisses per second of CPU time", MARGIN, "");
 	draw_legend(file, plot);
+	fputc('\n', file);
 	return r;
 }
 

@@ -20,6 +20,7 @@ DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
 static const char *const csv_columns[] = {"size_bytes", "fill_time_seconds", "misses_per_second",
         "low", "high", "miss_ratio", "relative_miss_ratio", "below_resolution"};
 
+#define ITEM 160
 #define N_CSV (sizeof(csv_columns) / sizeof(csv_columns[0]))
 
 void json_output(FILE *file, struct json_object *object)
@@ -85,25 +86,30 @@ static void print_header(
 		fprintf(file, "note: %s\n", origin->note);
 }
 
-static void print_footprint(FILE *file, const struct mtl_curve *curve)
+static void footprint_item(const struct mtl_footprint_point *point, bool last, char *ret_text)
 {
 	char size[NUMBER_TEXT], window[NUMBER_TEXT], low[NUMBER_TEXT], high[NUMBER_TEXT];
+	char interval[3 * NUMBER_TEXT] = "";
 
-	fprintf(file, "footprint:");
+	if (last)
+		snprintf(interval, sizeof(interval), " (90 %% interval %s .. %s)",
+		        size_format(point->low, low), size_format(point->high, high));
+	snprintf(ret_text, ITEM, " %s in %s%s%s", size_format(point->bytes, size),
+	        seconds_format(point->window_seconds, window), interval, last ? "" : ",");
+}
+
+static void print_footprint(
+        FILE *file, const struct mtl_curve *curve, const struct terminal *terminal)
+{
+	char item[ITEM], size[NUMBER_TEXT];
+	int column =
+	        fprintf(file, "footprint: %s in all;", size_format(curve->footprint_bytes, size));
+
 	for (size_t i = 0; i < curve->n_footprint; i++) {
-		const struct mtl_footprint_point *point = &curve->footprint[i];
-
-		fprintf(file, " %s in %s,", size_format(point->bytes, size),
-		        seconds_format(point->window_seconds, window));
-	}
-	fprintf(file, " %s in the longest trusted window",
-	        size_format(curve->footprint_bytes, size));
-	if (curve->n_footprint) {
-		const struct mtl_footprint_point *last = &curve->footprint[curve->n_footprint - 1];
-
-		fprintf(file, " (90 %% interval in %s: %s .. %s)",
-		        seconds_format(last->window_seconds, window), size_format(last->low, low),
-		        size_format(last->high, high));
+		footprint_item(&curve->footprint[i], i + 1 == curve->n_footprint, item);
+		if (column + strlen(item) > terminal->width)
+			column = fprintf(file, "\n          ") - 1;
+		column += fprintf(file, "%s", item);
 	}
 	fputc('\n', file);
 }
@@ -121,7 +127,7 @@ int curve_report(FILE *file, const struct mtl_curve *curve, const struct mtl_cur
 	if (with_table)
 		fputc('\n', file);
 	r = r ?: curve_plot(file, curve, terminal);
-	print_footprint(file, curve);
+	print_footprint(file, curve, terminal);
 	curve_sentence(curve, sentence, sizeof(sentence));
 	fprintf(file, "\n%s\n", sentence);
 	return r;
@@ -183,7 +189,7 @@ static int output_words(struct json_object *object, bool in_place)
 	int r = mtl_curve_from_json(object, &curve, &origin, error, sizeof(error));
 
 	if (r < 0)
-		return fail(MTL_FAILED, "the curve cannot be read: %s", error);
+		return complain(MTL_FAILED, "the curve cannot be read: %s", error);
 	qsort(curve->points, curve->n_points, sizeof(*curve->points), compare_points);
 	in_place = in_place && terminal.is_terminal;
 	r = render(curve, &origin, &terminal, true, &text);
@@ -192,7 +198,7 @@ static int output_words(struct json_object *object, bool in_place)
 		r = render(curve, &origin, &terminal, false, &text);
 	}
 	if (r < 0)
-		return fail(MTL_FAILED, "the curve cannot be shown: %s", strerror(-r));
+		return complain(MTL_FAILED, "the curve cannot be shown: %s", strerror(-r));
 	in_place ? redraw(text) : (void)fputs(text, stdout);
 	return MTL_DONE;
 }
@@ -204,10 +210,10 @@ int curve_output(struct json_object *curve, const struct options *options)
 	if (options->json)
 		json_output(stdout, curve);
 	else if (options->csv && curve_csv(stdout, curve) < 0)
-		code = fail(MTL_FAILED, "the curve has no points");
+		code = complain(MTL_FAILED, "the curve has no points");
 	else if (!options->csv)
 		code = output_words(curve, options->watch);
 	if (fflush(stdout) != 0)
-		code = fail(MTL_FAILED, "cannot write the curve: %s", strerror(errno));
+		code = complain(MTL_FAILED, "cannot write the curve: %s", strerror(errno));
 	return code;
 }

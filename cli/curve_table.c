@@ -67,7 +67,7 @@ static const struct curve_column columns[] = {
         {"SIZE", RIGHT, cell_size, false},
         {"FILLS IN", RIGHT, cell_fill_time, false},
         {"MISSES/s", RIGHT, cell_misses, false},
-        {"90 % INTERVAL", RIGHT, cell_interval, false},
+        {"90 %% INTERVAL", RIGHT, cell_interval, false},
         {"OF MISSES AT %s", RIGHT, cell_relative, false},
         {"MISSES/ACCESS", RIGHT, cell_ratio, true},
         {"", LEFT, cell_note, false},

@@ -69,6 +69,13 @@ static const struct reply_error reply_errors[] = {
         {"io.mtld.SamplingImpossible", MTL_IMPOSSIBLE,
                 "sampling is impossible here: {reason}[; {fix}]"},
         {"io.mtld.InvalidParameter", MTL_FAILED, "mtld does not accept {parameter}[: {reason}]"},
+        {"io.mtld.Failed", MTL_FAILED,
+                "mtld could not do it[: {reason}]; see `journalctl -u mtld`"},
+        {"io.mtld.MalformedMessage", MTL_FAILED,
+                "mtld did not understand the question[: {reason}]"},
+        {"io.mtld.TooManyClients", MTL_FAILED,
+                "mtld has {limit} clients, which is the limit: try again later, or raise "
+                "max_clients in mtld.conf"},
         {"org.varlink.service.InvalidParameter", MTL_FAILED,
                 "mtld does not accept {parameter}: mtl and mtld are of different versions"},
         {"org.varlink.service.MethodNotFound", MTL_FAILED,
@@ -170,7 +177,7 @@ int reply_explain(const struct client_reply *reply)
 	char text[1024];
 
 	reply_sentence(reply, text, sizeof(text));
-	return fail(row ? row->code : MTL_FAILED, "%s", text);
+	return complain(row ? row->code : MTL_FAILED, "%s", text);
 }
 
 int client_explain(int error, const char *path)
@@ -181,7 +188,7 @@ int client_explain(int error, const char *path)
 		if (connection_errors[i].error != -error)
 			continue;
 		snprintf(text, sizeof(text), connection_errors[i].sentence, path);
-		return fail(MTL_FAILED, "%s", text);
+		return complain(MTL_FAILED, "%s", text);
 	}
-	return fail(MTL_FAILED, "cannot talk to mtld at %s: %s", path, strerror(-error));
+	return complain(MTL_FAILED, "cannot talk to mtld at %s: %s", path, strerror(-error));
 }

@@ -72,11 +72,11 @@ static int show_version(void)
 static int wrong_count(const struct command *command, int n, char **operands)
 {
 	if (n < command->min_operands)
-		fail(MTL_USAGE, "%s: %s is missing", command->name, command->operands);
+		complain(MTL_USAGE, "%s: %s is missing", command->name, command->operands);
 	else
-		fail(MTL_USAGE, "%s: '%s' is too much", command->name,
+		complain(MTL_USAGE, "%s: '%s' is too much", command->name,
 		        operands[command->max_operands]);
-	return fail(MTL_USAGE, "see `mtl %s --help`", command->name);
+	return complain(MTL_USAGE, "see `mtl %s --help`", command->name);
 }
 
 static int run_command(
@@ -86,7 +86,7 @@ static int run_command(
 	int first = options_parse(command->bit, argc, argv, options, error, sizeof(error));
 
 	if (first < 0)
-		return fail(MTL_USAGE, "%s: %s; see `mtl %s --help`", command->name, error,
+		return complain(MTL_USAGE, "%s: %s; see `mtl %s --help`", command->name, error,
 		        command->name);
 	if (options->version)
 		return show_version();
@@ -106,7 +106,7 @@ static int dispatch(int argc, char **argv, struct options *options)
 	int first = options_parse(COMMAND_GLOBAL, argc, argv, options, error, sizeof(error));
 
 	if (first < 0)
-		return fail(MTL_USAGE, "%s; see `mtl --help`", error);
+		return complain(MTL_USAGE, "%s; see `mtl --help`", error);
 	if (options->version)
 		return show_version();
 	if (options->help) {
@@ -114,10 +114,11 @@ static int dispatch(int argc, char **argv, struct options *options)
 		return MTL_DONE;
 	}
 	if (first == argc)
-		return fail(MTL_USAGE, "a command is missing; see `mtl --help`");
+		return complain(MTL_USAGE, "a command is missing; see `mtl --help`");
 	command = find_command(argv[first]);
 	if (!command)
-		return fail(MTL_USAGE, "there is no command '%s'; see `mtl --help`", argv[first]);
+		return complain(
+		        MTL_USAGE, "there is no command '%s'; see `mtl --help`", argv[first]);
 	return run_command(command, argc - first, argv + first, options);
 }
 
@@ -131,6 +132,6 @@ int main(int argc, char **argv)
 	code = dispatch(argc, argv, &options);
 	options_done(&options);
 	if (fflush(stdout) != 0 || ferror(stdout))
-		code = fail(MTL_FAILED, "cannot write to standard output: %s", strerror(errno));
+		code = complain(MTL_FAILED, "cannot write to standard output: %s", strerror(errno));
 	return code;
 }

@@ -331,7 +331,7 @@ void options_print(FILE *file, enum command_bit command)
 	}
 }
 
-int fail(enum exit_code code, const char *format, ...)
+int complain(enum exit_code code, const char *format, ...)
 {
 	va_list arguments;
 

@@ -68,7 +68,7 @@ int options_parse(enum command_bit command, int argc, char **argv, struct option
 void options_print(FILE *file, enum command_bit command);
 
 /* One line on stderr, "mtl: …", and code back. */
-int fail(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int complain(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The commands; each returns an exit code and has said on stderr what went wrong. */
 int command_run(const struct options *options, int n_operands, char **operands);

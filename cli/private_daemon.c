@@ -98,17 +98,18 @@ static int launch(const struct options *options, struct private_daemon *daemon)
 	int r = daemon_program(program);
 
 	if (r < 0)
-		return fail(MTL_FAILED,
+		return complain(MTL_FAILED,
 		        "the program mtld is neither beside mtl nor in %s: install it",
 		        MTL_SBINDIR);
 	if (!make_directory(daemon, getenv("XDG_RUNTIME_DIR")) && !make_directory(daemon, "/tmp"))
-		return fail(MTL_FAILED, "cannot make a directory in /tmp: %s", strerror(errno));
+		return complain(MTL_FAILED, "cannot make a directory in /tmp: %s", strerror(errno));
 	snprintf(daemon->socket, sizeof(daemon->socket), "%s/io.mtld", daemon->directory);
 	daemon->messages = options->verbose ? -1 : memfd_create("mtld messages", MFD_CLOEXEC);
 	r = process_fork(&daemon->process);
 	if (r == 1)
 		daemon_child(program, daemon, options->root);
-	return r < 0 ? fail(MTL_FAILED, "cannot start %s: %s", program, strerror(-r)) : MTL_DONE;
+	return r < 0 ? complain(MTL_FAILED, "cannot start %s: %s", program, strerror(-r))
+	             : MTL_DONE;
 }
 
 /* 0 to go on, -ECANCELED, -ECHILD when the daemon has ended. */
@@ -158,9 +159,9 @@ static int explain_failure(struct private_daemon *daemon, int error)
 	private_daemon_messages(daemon);
 	if (process_wait(&daemon->process, error == -ECHILD || error == -ECONNRESET ? 1 : 0)) {
 		process_fate(&daemon->process, fate, sizeof(fate));
-		return fail(MTL_FAILED, "the mtld started for this run %s", fate);
+		return complain(MTL_FAILED, "the mtld started for this run %s", fate);
 	}
-	return fail(
+	return complain(
 	        MTL_FAILED, "the mtld started for this run does not answer: %s", strerror(-error));
 }
 

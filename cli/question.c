@@ -86,11 +86,11 @@ int question_save(struct json_object *object, const char *path)
 	bool failed;
 
 	if (!file)
-		return fail(MTL_FAILED, "cannot write %s: %s", path, strerror(errno));
+		return complain(MTL_FAILED, "cannot write %s: %s", path, strerror(errno));
 	json_output(file, object);
 	failed = ferror(file);
 	failed |= fclose(file) != 0;
 	if (failed)
-		return fail(MTL_FAILED, "cannot write %s: %s", path, strerror(errno));
+		return complain(MTL_FAILED, "cannot write %s: %s", path, strerror(errno));
 	return MTL_DONE;
 }

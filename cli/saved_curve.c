@@ -40,13 +40,13 @@ static int read_record(const char *file, struct record *ret_record)
 	if (!object) {
 		const char *reason = json_util_get_last_err() ?: "it is empty";
 
-		return fail(MTL_FAILED, "cannot read observations from %s: %s", file,
+		return complain(MTL_FAILED, "cannot read observations from %s: %s", file,
 		        access(file, R_OK) < 0 ? strerror(errno) : reason);
 	}
 	if (mtl_record_from_json(object, &record->observations, &record->n, &record->births,
 	            &record->n_births, &record->origin, &record->estimate, error,
 	            sizeof(error)) < 0)
-		return fail(MTL_FAILED, "%s is not a record of observations: %s", file, error);
+		return complain(MTL_FAILED, "%s is not a record of observations: %s", file, error);
 	return MTL_DONE;
 }
 
@@ -57,13 +57,13 @@ static int estimate(struct record *record, struct json_object **ret_curve)
 	        record->n_births, &record->estimate, &curve);
 
 	if (r == -ENODATA)
-		return fail(MTL_NOT_ENOUGH, "not enough: %zu of about %d observations", record->n,
-		        MTL_OBSERVATIONS_NEEDED);
+		return complain(MTL_NOT_ENOUGH, "not enough: %zu of about %d observations",
+		        record->n, MTL_OBSERVATIONS_NEEDED);
 	if (r < 0)
-		return fail(
+		return complain(
 		        MTL_FAILED, "cannot estimate from these observations: %s", strerror(-r));
 	r = mtl_curve_to_json(curve, &record->origin, ret_curve);
-	return r < 0 ? fail(MTL_FAILED, "cannot show the curve: %s", strerror(-r)) : MTL_DONE;
+	return r < 0 ? complain(MTL_FAILED, "cannot show the curve: %s", strerror(-r)) : MTL_DONE;
 }
 
 int saved_curve(const struct options *options)

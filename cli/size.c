@@ -176,11 +176,15 @@ int pid_parse(const char *text, int *ret_pid, char *ret_error, size_t error_size
 	return 0;
 }
 
-/* Three significant digits without an exponent, for 0 <= value < 10000. */
+/* Three significant digits, without an exponent below a million. */
 static void print_digits(double value, char *ret_text)
 {
 	int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
 
+	if (fabs(value) >= 1e6) {
+		snprintf(ret_text, NUMBER_TEXT, "%.3g", value);
+		return;
+	}
 	if (value < 0.9995 && value > 0)
 		decimals = (int)fmin(2 - floor(log10(value)), 9);
 	snprintf(ret_text, NUMBER_TEXT, "%.*f", decimals, value);

@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: MIT
+/*
+ * One tracked process, from its first survey to the curve it leaves behind.
+ *
+ * Twenty times a second (only when it has run): finished observations go to the store, the
+ * sampler's queue is filled with freshly drawn lines, the survey goes on a little, births are noted.
+ * Once a second: the governor sets the pace, the deadlines follow what the curve needs.
+ *
+ * Deadlines. The longest window worth watching is a few fill times of twice the last-level cache;
+ * a program that never fills that much saturates instead, and the longest window follows the time
+ * by which it has. It is only ever changed from smoothed estimates, and a few deadlines always
+ * reach beyond it, so that slower memory is noticed and can push it up again.
+ *
+ * Births. A page that becomes resident brings new lines that no earlier draw could have picked. Its
+ * kind decides how many were touched: all 64 of a fresh anonymous page (the kernel zeroes it), of
+ * file pages only the share of lines that this process is seen to touch of its resident memory.
+ */
+#include "tracked.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "proc.h"
+
+#define LINES_PER_PAGE 64
+#define FIRST_SURVEY_REGIONS 4096
+#define SURVEY_REGIONS_A_TICK 64
+#define SURVEY_INTERVAL_NS 1000000000ULL
+#define DEADLINE_SPAN 64.0 /* longest / shortest deadline */
+#define TAIL_SPAN 16.0     /* limit / longest */
+#define FIRST_LONGEST 0.05
+#define STORE_WINDOWS 4 /* observations older than so many windows weigh nothing */
+
+DEFINE_CLEANUP(struct tracked, tracked_free)
+
+static uint64_t cpu_ns(const struct tracked *tracked)
+{
+	return tracked->state == TRACKED_EXITED ?
+		tracked->counts.cpu_ns :
+		source_clock(tracked->instrument->source, tracked->index);
+}
+
+static void set_state(struct tracked *tracked, enum tracked_state state, const char *reason)
+{
+	tracked->state = state;
+	snprintf(tracked->reason, sizeof(tracked->reason), "%s", reason);
+}
+
+static void set_longest(struct tracked *tracked, double longest)
+{
+	double cap = tracked->config->longest_window;
+	double resolution = tracked->instrument->calibration.resolution_seconds;
+
+	longest = fmin(cap, fmax(longest, 40 * resolution));
+	tracked->deadlines = (struct planner_deadlines){
+		.longest = longest,
+		.shortest = fmax(longest / DEADLINE_SPAN, fmin(resolution, longest / 2)),
+		.limit = fmin(cap, longest * TAIL_SPAN),
+	};
+}
+
+static void begin_anew(struct tracked *tracked)
+{
+	store_clear(tracked->store);
+	tracked->begin_cpu_ns = source_clock(tracked->instrument->source, tracked->index);
+	tracked->begin_wall_ns = source_now();
+	tracked->faults_seen = source_process(tracked->instrument->source, tracked->index)->faults;
+	tracked->lines_born = 0;
+	tracked->lines_per_fault = LINES_PER_PAGE;
+	tracked->survey_due_ns = 0;
+	set_longest(tracked, FIRST_LONGEST);
+}
+
+/* ---- threads and debuggers ---- */
+
+static void watch_threads(struct tracked *tracked)
+{
+	_cleanup_free_ pid_t *tids = NULL;
+	unsigned n;
+
+	tracked->threads_changed = false;
+	if (proc_threads(tracked->root, tracked->pid, &tids, &n) < 0)
+		return;
+	tracked->error = sampler_threads(tracked->instrument->sampler, tracked->index, tids, n);
+	if (tracked->state == TRACKED_PAUSED)
+		return;
+	if (tracked->error == -ENOSPC)
+		set_state(tracked, TRACKED_STARTING,
+			"no debug register is free: another tool (a debugger, perf) holds all four");
+	else if (tracked->error < 0 && tracked->error != -ESRCH)
+		set_state(tracked, TRACKED_STARTING, strerror(-tracked->error));
+	else
+		set_state(tracked, tracked->store->total ? TRACKED_SAMPLING : TRACKED_STARTING, "");
+}
+
+static void pause_for(struct tracked *tracked, pid_t tracer)
+{
+	char reason[96];
+
+	if (tracked->state != TRACKED_PAUSED)
+		sampler_pause(tracked->instrument->sampler, tracked->index, true);
+	snprintf(reason, sizeof(reason),
+		tracer > 0 ? "paused: a debugger (pid %d) is attached; its registers are left alone" :
+			     "paused: a debugger is attached; its registers are left alone",
+		tracer);
+	set_state(tracked, TRACKED_PAUSED, reason);
+}
+
+static void resume(struct tracked *tracked)
+{
+	if (tracked->state != TRACKED_PAUSED)
+		return;
+	sampler_pause(tracked->instrument->sampler, tracked->index, false);
+	set_state(tracked, tracked->store->total ? TRACKED_SAMPLING : TRACKED_STARTING, "");
+	watch_threads(tracked);
+}
+
+static void heed_debugger(struct tracked *tracked)
+{
+	struct proc_status status;
+
+	if (proc_status(tracked->root, tracked->pid, &status) < 0)
+		return;
+	snprintf(tracked->comm, sizeof(tracked->comm), "%s", status.comm);
+	if (status.tracer)
+		pause_for(tracked, status.tracer);
+	else
+		resume(tracked);
+}
+
+/* ---- begin and end ---- */
+
+static int admit(struct tracked *tracked)
+{
+	struct proc_status status;
+	int r = proc_status(tracked->root, tracked->pid, &status);
+
+	if (r < 0)
+		return r;
+	if (status.zombie)
+		return -ESRCH;
+	if (status.kernel_thread)
+		return -ENOTSUP;
+	tracked->uid = status.uid;
+	snprintf(tracked->comm, sizeof(tracked->comm), "%s", status.comm);
+	return source_resolve(tracked->instrument->source, tracked->pid, &tracked->tgid);
+}
+
+static int start_sampling(struct tracked *tracked)
+{
+	struct instrument *instrument = tracked->instrument;
+	struct governor_prices prices = governor_prices(&instrument->calibration);
+	int r = planner_new(tracked->root, tracked->pid, source_now() ^ tracked->pid, &tracked->planner);
+
+	if (r < 0)
+		return r;
+	r = source_track(instrument->source, tracked->tgid, tracked->index);
+	if (r < 0)
+		return r;
+	r = sampler_add(instrument->sampler, tracked->index, tracked->pid, instrument->calibration.slots,
+		instrument->calibration.length);
+	if (r < 0) {
+		source_untrack(instrument->source, tracked->tgid);
+		return r;
+	}
+	governor_begin(&tracked->governor, &prices, tracked->config->max_overhead);
+	begin_anew(tracked);
+	planner_survey(tracked->planner, FIRST_SURVEY_REGIONS);
+	heed_debugger(tracked);
+	if (tracked->state != TRACKED_PAUSED)
+		watch_threads(tracked);
+	sampler_set_pace(instrument->sampler, tracked->index, tracked->governor.pace, false);
+	tracked_tick(tracked);
+	return 0;
+}
+
+int tracked_new(struct instrument *instrument, const struct config *config, const char *root,
+	pid_t pid, uint32_t index, struct tracked **ret_tracked)
+{
+	_cleanup_(tracked_freep) struct tracked *tracked = calloc(1, sizeof(*tracked));
+	int r;
+
+	if (!tracked)
+		return -ENOMEM;
+	*tracked = (struct tracked){
+		.instrument = instrument,
+		.config = config,
+		.root = root,
+		.pid = pid,
+		.index = index,
+		.state = TRACKED_EXITED, /* nothing to undo yet */
+		.governor.overhead = NAN,
+		.observations_per_second = NAN,
+	};
+	tracked->store = calloc(1, sizeof(*tracked->store));
+	if (!tracked->store)
+		return -ENOMEM;
+	r = admit(tracked);
+	if (r < 0)
+		return r;
+	tracked->state = TRACKED_STARTING;
+	r = start_sampling(tracked);
+	if (r < 0) {
+		tracked->state = TRACKED_EXITED;
+		return r;
+	}
+	*ret_tracked = TAKE_PTR(tracked);
+	return 0;
+}
+
+static void fetch(struct tracked *tracked)
+{
+	struct mtl_observation seen[64];
+	struct sampler *sampler = tracked->instrument->sampler;
+	unsigned n;
+
+	while ((n = sampler_take(sampler, tracked->index, seen, 64)) > 0) {
+		store_add(tracked->store, seen, n);
+		if (tracked->state == TRACKED_STARTING)
+			set_state(tracked, TRACKED_SAMPLING, "");
+	}
+	sampler_counts(sampler, tracked->index, &tracked->counts);
+}
+
+void tracked_exited(struct tracked *tracked)
+{
+	if (tracked->state == TRACKED_EXITED)
+		return;
+	fetch(tracked);
+	sampler_remove(tracked->instrument->sampler, tracked->index);
+	source_untrack(tracked->instrument->source, tracked->tgid);
+	tracked->end_wall_ns = source_now();
+	set_state(tracked, TRACKED_EXITED, "the process has ended");
+}
+
+struct tracked *tracked_free(struct tracked *tracked)
+{
+	if (!tracked)
+		return NULL;
+	tracked_exited(tracked);
+	planner_free(tracked->planner);
+	free(tracked->store);
+	free(tracked);
+	return NULL;
+}
+
+/* ---- twenty times a second ---- */
+
+static void note_births(struct tracked *tracked)
+{
+	uint64_t faults = tracked->counts.faults;
+
+	tracked->lines_born += (faults - tracked->faults_seen) * tracked->lines_per_fault;
+	tracked->faults_seen = faults;
+	store_add_birth(tracked->store, tracked->counts.cpu_ns / 1e9, tracked->lines_born);
+}
+
+static void refill(struct tracked *tracked)
+{
+	const struct calibration *calibration = &tracked->instrument->calibration;
+	struct sampler *sampler = tracked->instrument->sampler;
+	struct candidate candidate;
+	/* Lines drawn long ago may be gone: hold what two ticks need, no more. */
+	unsigned held = SAMPLER_QUEUE - sampler_room(sampler, tracked->index);
+	unsigned wanted = fmin(SAMPLER_QUEUE, 2 + 0.1 * tracked->governor.pace);
+
+	for (; held < wanted; held++)
+		if (planner_draw(tracked->planner, &tracked->deadlines, calibration->slots,
+			    calibration->length == MTL_LINE_BYTES, &candidate) < 0 ||
+			sampler_offer(sampler, tracked->index, &candidate) < 0)
+			return;
+}
+
+static void survey(struct tracked *tracked)
+{
+	uint64_t begin = source_now();
+
+	if (begin < tracked->survey_due_ns)
+		return;
+	if (planner_survey(tracked->planner, SURVEY_REGIONS_A_TICK) == 1)
+		tracked->survey_due_ns = begin + SURVEY_INTERVAL_NS;
+}
+
+void tracked_tick(struct tracked *tracked)
+{
+	uint64_t ran = tracked->counts.cpu_ns;
+
+	if (tracked->state == TRACKED_EXITED)
+		return;
+	if (tracked->threads_changed)
+		watch_threads(tracked);
+	fetch(tracked);
+	if (tracked->counts.cpu_ns == ran && ran != 0)
+		return;
+	note_births(tracked);
+	survey(tracked);
+	if (tracked->state != TRACKED_PAUSED)
+		refill(tracked);
+}
+
+/* ---- once a second ---- */
+
+static struct sampler_counts since_settled(const struct tracked *tracked)
+{
+	struct sampler_counts delta = tracked->counts;
+	const struct sampler_counts *settled = &tracked->settled;
+
+	delta.arms -= settled->arms;
+	delta.hits -= settled->hits;
+	delta.switches -= settled->switches;
+	delta.busy -= settled->busy;
+	delta.starved -= settled->starved;
+	delta.armed_switches -= settled->armed_switches;
+	delta.cpu_ns -= settled->cpu_ns;
+	return delta;
+}
+
+/* Where the footprint stands at a quarter of the longest window and at all of it. */
+static int look_at_windows(struct tracked *tracked, struct mtl_curve **ret_curve)
+{
+	double cache = proc_cache_bytes(tracked->root, 0);
+	double windows[] = {tracked->deadlines.longest / 4, tracked->deadlines.longest};
+	double size = 2 * (cache > 0 ? cache : 32 << 20);
+	_cleanup_free_ struct mtl_observation *copy =
+		malloc(STORE_OBSERVATIONS * sizeof(struct mtl_observation));
+	struct mtl_estimate_options options = {
+		.sizes = &size,
+		.n_sizes = 1,
+		.windows = windows,
+		.n_windows = 2,
+		.resamples = 1,
+	};
+
+	if (!copy)
+		return -ENOMEM;
+	tracked_options(tracked, &options);
+	return mtl_curve_from_observations(copy, store_observations(tracked->store, copy),
+		tracked->store->births, tracked->store->n_births, &options, ret_curve);
+}
+
+DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
+
+static void adapt_deadlines(struct tracked *tracked)
+{
+	_cleanup_(mtl_curve_freep) struct mtl_curve *curve = NULL;
+	double longest = tracked->deadlines.longest, fill, growth;
+
+	if (look_at_windows(tracked, &curve) < 0)
+		return;
+	fill = curve->points[0].fill_time_seconds;
+	growth = curve->footprint[1].bytes / fmax(curve->footprint[0].bytes, 1) - 1;
+	if (isfinite(fill) && fill > 0)
+		longest += 0.3 * (3 * fill - longest);
+	else if (growth > 0.04)
+		longest *= 1.5;
+	else if (growth < 0.015)
+		longest *= 0.8;
+	set_longest(tracked, longest);
+	/* What share of resident memory it touches at all: for births of file pages. */
+}
+
+void tracked_settle(struct tracked *tracked, double share)
+{
+	struct governor_prices prices = governor_prices(&tracked->instrument->calibration);
+	struct sampler_counts delta;
+
+	if (tracked->state == TRACKED_EXITED)
+		return;
+	delta = since_settled(tracked);
+	if (delta.cpu_ns < 100000000)
+		return heed_debugger(tracked);
+	governor_update(&tracked->governor, &prices, &delta, delta.cpu_ns / 1e9,
+		tracked->config->max_overhead, share);
+	tracked->observations_per_second = delta.arms / (delta.cpu_ns / 1e9);
+	tracked->settled = tracked->counts;
+	sampler_set_pace(tracked->instrument->sampler, tracked->index, tracked->governor.pace,
+		tracked->governor.close_between);
+	adapt_deadlines(tracked);
+	store_expire(tracked->store,
+		tracked->counts.cpu_ns / 1e9 - STORE_WINDOWS * tracked->config->window_seconds);
+	heed_debugger(tracked);
+	watch_threads(tracked);
+}
+
+/* ---- events ---- */
+
+static void exec(struct tracked *tracked)
+{
+	sampler_forget(tracked->instrument->sampler, tracked->index);
+	begin_anew(tracked);
+	planner_survey(tracked->planner, FIRST_SURVEY_REGIONS);
+	set_state(tracked, TRACKED_STARTING, "it executed a new program: observing that one");
+	tracked->threads_changed = true;
+}
+
+static void learn_fault(struct tracked *tracked, uint64_t address)
+{
+	unsigned lines;
+
+	if (planner_fresh_lines(tracked->planner, address, &lines) < 0)
+		return;
+	/* Lines touched on a file page that was just mapped are not known: at least the one. */
+	tracked->lines_per_fault += ((lines ? lines : 1) - tracked->lines_per_fault) / 16;
+}
+
+void tracked_life(struct tracked *tracked, const struct mtl_life *life)
+{
+	switch ((enum mtl_life_kind)life->kind) {
+	case MTL_LIFE_THREAD:
+	case MTL_LIFE_EXIT:
+		tracked->threads_changed = true;
+		break;
+	case MTL_LIFE_EXEC:
+		exec(tracked);
+		break;
+	case MTL_LIFE_TRACED:
+		pause_for(tracked, 0);
+		break;
+	case MTL_LIFE_UNTRACED:
+		resume(tracked);
+		break;
+	case MTL_LIFE_FAULT:
+		learn_fault(tracked, life->address);
+		break;
+	}
+}
+
+/* ---- telling ---- */
+
+static double wall_seconds(const struct tracked *tracked)
+{
+	uint64_t end = tracked->end_wall_ns ? tracked->end_wall_ns : source_now();
+
+	return (end - tracked->begin_wall_ns) / 1e9;
+}
+
+static double resident_bytes(const struct tracked *tracked)
+{
+	double bytes;
+
+	if (tracked->state != TRACKED_EXITED &&
+		proc_resident(tracked->root, tracked->pid, &bytes) == 0 && bytes > 0)
+		return bytes;
+	return tracked->planner ? planner_resident_bytes(tracked->planner) : 0;
+}
+
+void tracked_describe(const struct tracked *tracked, struct manager_process *ret_process)
+{
+	static const char *const states[] = {
+		[TRACKED_STARTING] = "starting",
+		[TRACKED_SAMPLING] = "sampling",
+		[TRACKED_PAUSED] = "paused",
+		[TRACKED_EXITED] = "exited",
+	};
+
+	*ret_process = (struct manager_process){
+		.pid = tracked->pid,
+		.uid = tracked->uid,
+		.state = states[tracked->state],
+		.threads = tracked->state == TRACKED_EXITED ? 0 : tracked->counts.threads,
+		.observations = tracked->store->n_observations,
+		.births = tracked->faults_seen,
+		.lost = tracked->counts.lost,
+		.resident_bytes = resident_bytes(tracked),
+		.cpu_seconds = (cpu_ns(tracked) - tracked->begin_cpu_ns) / 1e9,
+		.wall_seconds = wall_seconds(tracked),
+		.overhead_target = tracked->governor.overhead,
+		.observations_per_second = tracked->observations_per_second,
+	};
+	snprintf(ret_process->comm, sizeof(ret_process->comm), "%s", tracked->comm);
+	snprintf(ret_process->reason, sizeof(ret_process->reason), "%s", tracked->reason);
+}
+
+static void write_note(const struct tracked *tracked, char *ret_note, size_t size)
+{
+	double unseen = tracked->planner ? planner_unseen_bytes(tracked->planner) : 0;
+	unsigned slots = tracked->instrument->calibration.slots;
+
+	if (unseen > 0)
+		snprintf(ret_note, size, "%.0f MiB of mapped memory were too many to look at",
+			unseen / 1048576);
+	else if (tracked->counts.slots && tracked->counts.slots < slots)
+		snprintf(ret_note, size, "only %u of %u debug registers were free",
+			tracked->counts.slots, slots);
+	else if (tracked->state == TRACKED_PAUSED)
+		snprintf(ret_note, size, "%s", tracked->reason);
+	else
+		*ret_note = 0;
+}
+
+void tracked_origin(const struct tracked *tracked, double overhead_daemon,
+	struct mtl_curve_origin *ret_origin)
+{
+	*ret_origin = (struct mtl_curve_origin){
+		.pid = tracked->pid,
+		.method = "residual",
+		.rung = "watchpoints",
+		.clock = "cpu",
+		.window_seconds = tracked->config->window_seconds,
+		.wall_seconds = wall_seconds(tracked),
+		.cpu_seconds = (cpu_ns(tracked) - tracked->begin_cpu_ns) / 1e9,
+		.lost = tracked->counts.lost,
+		.resident_bytes = resident_bytes(tracked),
+		.accesses_per_second = NAN,
+		.overhead_target = tracked->governor.overhead,
+		.overhead_daemon = overhead_daemon,
+	};
+	snprintf(ret_origin->comm, sizeof(ret_origin->comm), "%s", tracked->comm);
+	write_note(tracked, ret_origin->note, sizeof(ret_origin->note));
+}
+
+void tracked_options(const struct tracked *tracked, struct mtl_estimate_options *options)
+{
+	double l2 = proc_cache_bytes(tracked->root, 2);
+
+	options->now = cpu_ns(tracked) / 1e9;
+	options->window_seconds = tracked->config->window_seconds;
+	options->resolution_seconds = tracked->instrument->calibration.resolution_seconds;
+	options->cache_bytes = proc_cache_bytes(tracked->root, 0);
+	options->accesses_per_second = NAN;
+	options->seed = tracked->store->total + 1;
+	if (!(options->reference_bytes > 0))
+		options->reference_bytes = l2 > 0 ? l2 : 1 << 20;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTLD_TRACKED_H
+#define MTLD_TRACKED_H
+
+/*
+ * One tracked process: its planner, its observations, its governor, and the state it is in. The
+ * manager creates it, ticks it and passes it the events that concern it.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "config.h"
+#include "governor.h"
+#include "instrument.h"
+#include "manager.h"
+#include "observation_store.h"
+#include "planner.h"
+
+enum tracked_state { TRACKED_STARTING, TRACKED_SAMPLING, TRACKED_PAUSED, TRACKED_EXITED };
+
+struct tracked {
+	struct instrument *instrument;
+	const struct config *config;
+	const char *root;
+	pid_t pid;
+	uint32_t index, tgid;
+	uid_t uid;
+	char comm[16];
+	enum tracked_state state;
+	char reason[96];
+	int error;               /* of opening watches: negative errno, 0: none */
+	bool threads_changed;
+
+	struct planner *planner;
+	struct planner_deadlines deadlines;
+	struct governor governor;
+	struct observation_store *store;
+	struct sampler_counts counts;  /* latest */
+	struct sampler_counts settled; /* at the latest call of tracked_settle() */
+
+	uint64_t begin_wall_ns, begin_cpu_ns; /* of what the store holds: tracking or exec */
+	uint64_t end_wall_ns;                 /* 0: still running */
+	uint64_t survey_due_ns;               /* CLOCK_MONOTONIC */
+	uint64_t faults_seen;
+	double lines_born, lines_per_fault;
+	double observations_per_second;
+
+	double idle_seconds, asked_at; /* forget when nobody asked for so long; 0: never */
+};
+
+/* Begins to observe process pid in slot index. Errors as manager_track(). */
+int tracked_new(struct instrument *instrument, const struct config *config, const char *root,
+	pid_t pid, uint32_t index, struct tracked **ret_tracked);
+struct tracked *tracked_free(struct tracked *tracked);
+
+/* Some 20 times a second: fetches observations, refills the sampler's candidates. */
+void tracked_tick(struct tracked *tracked);
+
+/* About once a second: pace, deadlines, threads, debugger. share: governor_share(). */
+void tracked_settle(struct tracked *tracked, double share);
+
+/* An event of process_life.bpf.c. */
+void tracked_life(struct tracked *tracked, const struct mtl_life *life);
+
+/* The process has ended: what was seen is kept, the slot is given back. */
+void tracked_exited(struct tracked *tracked);
+
+void tracked_describe(const struct tracked *tracked, struct manager_process *ret_process);
+
+/* Fills in the origin, and in options what an estimate of this process needs. */
+void tracked_origin(const struct tracked *tracked, double overhead_daemon,
+	struct mtl_curve_origin *ret_origin);
+void tracked_options(const struct tracked *tracked, struct mtl_estimate_options *options);
+
+#endif

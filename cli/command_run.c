@@ -66,7 +66,9 @@ static int catch_signals(struct run *run)
 static int ask(struct run *run, const char *method, struct json_object *parameters,
         const char *member, struct json_object **ret_value)
 {
-	return question_ask(run->client, run->daemon.socket, method, parameters, member, ret_value);
+	int r = question_call(run->client, method, parameters, member, ret_value);
+
+	return r < 0 ? private_daemon_explain(&run->daemon, r) : r;
 }
 
 static int start_command(struct run *run, char **argv)
@@ -123,8 +125,6 @@ static int fetch(struct run *run)
 
 		code = code == MTL_DONE ? r : code;
 	}
-	if (code == MTL_FAILED)
-		private_daemon_messages(&run->daemon);
 	return code;
 }
 

@@ -152,12 +152,26 @@ static int first_answer(struct client *client, int wake_fd)
 	return r < 0 ? r : client_receive(client, START_SECONDS, wake_fd, &reply);
 }
 
-static int explain_failure(struct private_daemon *daemon, int error)
+static void show_messages(const struct private_daemon *daemon)
+{
+	char text[4096];
+	off_t offset = 0;
+	ssize_t n;
+
+	if (daemon->messages < 0)
+		return;
+	while ((n = pread(daemon->messages, text, sizeof(text), offset)) > 0) {
+		fwrite(text, 1, (size_t)n, stderr);
+		offset += n;
+	}
+}
+
+int private_daemon_explain(struct private_daemon *daemon, int error)
 {
 	char fate[80] = "";
 
-	private_daemon_messages(daemon);
-	if (process_wait(&daemon->process, error == -ECHILD || error == -ECONNRESET ? 1 : 0)) {
+	show_messages(daemon);
+	if (process_wait(&daemon->process, error == -ETIMEDOUT ? 0 : 1)) {
 		process_fate(&daemon->process, fate, sizeof(fate));
 		return complain(MTL_FAILED, "the mtld started for this run %s", fate);
 	}
@@ -179,23 +193,9 @@ int private_daemon_start(const struct options *options, int wake_fd, struct priv
 	if (r == -ECANCELED)
 		return r;
 	if (r < 0)
-		return explain_failure(daemon, r);
+		return private_daemon_explain(daemon, r);
 	*ret_client = TAKE_PTR(client);
 	return MTL_DONE;
-}
-
-void private_daemon_messages(const struct private_daemon *daemon)
-{
-	char text[4096];
-	off_t offset = 0;
-	ssize_t n;
-
-	if (daemon->messages < 0)
-		return;
-	while ((n = pread(daemon->messages, text, sizeof(text), offset)) > 0) {
-		fwrite(text, 1, (size_t)n, stderr);
-		offset += n;
-	}
 }
 
 void private_daemon_done(struct private_daemon *daemon)

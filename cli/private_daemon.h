@@ -26,8 +26,11 @@ int private_daemon_start(const struct options *options, int wake_fd, struct priv
 /* Ends it and removes its directory. Safe on one that was never started. */
 void private_daemon_done(struct private_daemon *daemon);
 
-/* What it wrote to standard error so far, to ours. */
-void private_daemon_messages(const struct private_daemon *daemon);
+/*
+ * Says on stderr what a negative errno of the connection means, after what the daemon itself has
+ * written there. Returns MTL_FAILED.
+ */
+int private_daemon_explain(struct private_daemon *daemon, int error);
 
 /* The mtld beside this program, else the installed one; -ENOENT when there is neither. */
 int daemon_program(char ret_path[static PATH_MAX]);

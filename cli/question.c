@@ -61,23 +61,31 @@ struct json_object *question_curve(int pid, const struct options *options)
 	return TAKE_PTR(object);
 }
 
-int question_ask(struct client *client, const char *path, const char *method,
-        struct json_object *parameters, const char *member, struct json_object **ret_value)
+int question_call(struct client *client, const char *method, struct json_object *parameters,
+        const char *member, struct json_object **ret_value)
 {
 	_cleanup_(client_reply_done) struct client_reply reply = {0};
 	struct json_object *value;
 	int r = client_call(client, method, parameters, &reply);
 
 	if (r < 0)
-		return client_explain(r, path);
+		return r;
 	if (reply.error)
 		return reply_explain(&reply);
 	value = reply.parameters;
 	if (member && (!json_object_object_get_ex(reply.parameters, member, &value) || !value))
-		return client_explain(-EBADMSG, path);
+		return -EBADMSG;
 	if (ret_value)
 		*ret_value = json_object_get(value);
 	return MTL_DONE;
+}
+
+int question_ask(struct client *client, const char *path, const char *method,
+        struct json_object *parameters, const char *member, struct json_object **ret_value)
+{
+	int r = question_call(client, method, parameters, member, ret_value);
+
+	return r < 0 ? client_explain(r, path) : r;
 }
 
 int question_save(struct json_object *object, const char *path)

@@ -13,9 +13,14 @@ struct json_object *question_pid(int pid);
 struct json_object *question_curve(int pid, const struct options *options);
 
 /*
- * One call whose result is one member of the reply. Returns MTL_DONE and a reference, or another
- * exit code, having said why.
+ * One call whose result is one member of the reply (NULL: all its parameters). Returns MTL_DONE and
+ * a reference; another exit code, having said why the daemon refused; or a negative errno of the
+ * connection, having said nothing.
  */
+int question_call(struct client *client, const char *method, struct json_object *parameters,
+        const char *member, struct json_object **ret_value);
+
+/* The same, which also says what was wrong with the connection to path and returns MTL_FAILED. */
 int question_ask(struct client *client, const char *path, const char *method,
         struct json_object *parameters, const char *member, struct json_object **ret_value);
 

@@ -240,7 +240,7 @@ static void options_are_read(void **state)
 	assert_int_equal(
 	        parse(COMMAND_CURVE, "77 --json --sizes 8M,512K,8M,1 --reference 2M --wait 3",
 	                &options, error),
-	        7);
+	        8);
 	assert_true(options.json);
 	assert_int_equal(options.sizes.n, 3);
 	assert_float_equal(options.sizes.values[0], 1, 0);

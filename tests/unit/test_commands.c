@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The commands that ask a daemon, against one that follows a script: what they ask, what they print
+ * where, and with which status they end.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "../../cli/options.h"
+#include "cleanup.h"
+
+#define TEXT 16384
+#define STEPS_MAX 8
+
+/* A question that must come, and what is said to it; answer NULL: hang up. */
+struct step {
+	const char *question, *answer;
+};
+
+struct fixture {
+	char directory[32], socket[64];
+	int listener;
+	pthread_t thread;
+	const struct step *script;
+	char wrong[512]; /* what came instead of the question */
+	char output[TEXT], errors[TEXT];
+};
+
+#define POINT(size, misses)                                                                        \
+	"{\"size_bytes\":" size ",\"fill_time_seconds\":1e-4,\"misses_per_second\":" misses        \
+	",\"low\":" misses ",\"high\":" misses ",\"miss_ratio\":null,\"relative_miss_ratio\":1.0," \
+	"\"below_resolution\":false}"
+
+#define CURVE                                                                                      \
+	"{\"pid\":7,\"comm\":\"prog\",\"method\":\"residual\",\"rung\":\"watchpoints\","           \
+	"\"clock\":\"cpu\",\"window_seconds\":30.0,\"wall_seconds\":41.2,\"observations\":881,"    \
+	"\"effective_observations\":700.0,\"lost\":0,\"resident_bytes\":17825792,"                 \
+	"\"footprint_bytes\":16777216,\"resolution_bytes\":1048576,\"resolution_seconds\":5e-05,"  \
+	"\"cpu_seconds\":29.8,\"accesses_per_second\":null,\"reference_bytes\":1048576,"           \
+	"\"overhead\":{\"target\":0.004,\"daemon\":null},\"note\":null,\"points\":[" POINT(        \
+	        "4194304", "1000.0") "," POINT("8388608",                                          \
+	        "10.0") "],\"footprint\":[{\"window_seconds\":0.001,\"bytes\":4194304,"            \
+	                "\"low\":4000000,\"high\":4400000}]}"
+
+#define CURVE_REPLY "{\"parameters\":{\"curve\":" CURVE "}}"
+#define ASK_CURVE "{\"method\":\"io.mtld.Curve\",\"parameters\":{\"pid\":7}}"
+#define NOT_ENOUGH                                                                                 \
+	"{\"error\":\"io.mtld.NotEnoughObservations\",\"parameters\":{\"pid\":7,"                  \
+	"\"observations\":12,\"needed\":60}}"
+
+static bool read_question(int fd, char *ret_text, size_t size)
+{
+	size_t length = 0;
+
+	while (length < size && read(fd, ret_text + length, 1) == 1) {
+		if (ret_text[length++] == '\0')
+			return true;
+	}
+	return false;
+}
+
+static void *serve(void *argument)
+{
+	struct fixture *fixture = argument;
+	_cleanup_close_ int fd = accept(fixture->listener, NULL, NULL);
+	char question[512];
+
+	for (const struct step *step = fixture->script; step->question; step++) {
+		if (!read_question(fd, question, sizeof(question)))
+			strcpy(question, "nothing");
+		if (strcmp(question, step->question) != 0) {
+			strcpy(fixture->wrong, question);
+			break;
+		}
+		if (!step->answer)
+			break;
+		for (const char *a = step->answer; *a; a += strlen(a) + 1) {
+			if (send(fd, a, strlen(a) + 1, MSG_NOSIGNAL) < 0)
+				break;
+		}
+	}
+	return NULL;
+}
+
+static int setup(void **state)
+{
+	static struct fixture fixture;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	fixture = (struct fixture){.directory = "/tmp/test-commands-XXXXXX"};
+	if (!mkdtemp(fixture.directory))
+		return -1;
+	snprintf(fixture.socket, sizeof(fixture.socket), "%s/io.mtld", fixture.directory);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", fixture.socket);
+	fixture.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	*state = &fixture;
+	if (bind(fixture.listener, (struct sockaddr *)&address, sizeof(address)) < 0)
+		return -1;
+	return listen(fixture.listener, 1);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	close(fixture->listener);
+	unlink(fixture->socket);
+	return rmdir(fixture->directory);
+}
+
+static FILE *redirect(int fd, int *ret_saved)
+{
+	FILE *file = tmpfile();
+
+	*ret_saved = dup(fd);
+	dup2(fileno(file), fd);
+	return file;
+}
+
+static void restore(int fd, int saved, FILE *file, char *ret_text)
+{
+	dup2(saved, fd);
+	close(saved);
+	rewind(file);
+	ret_text[fread(ret_text, 1, TEXT - 1, file)] = '\0';
+	fclose(file);
+}
+
+/* Runs a command against the script; what it writes is left in the fixture. */
+static int run(struct fixture *fixture, const struct step *script,
+        int (*command)(const struct options *, int, char **), struct options *options)
+{
+	char pid[] = "7", *operands[] = {pid, NULL};
+	int saved_out, saved_err, code;
+	FILE *out, *err;
+
+	fixture->script = script;
+	options->socket = fixture->socket;
+	assert_int_equal(pthread_create(&fixture->thread, NULL, serve, fixture), 0);
+	fflush(stdout);
+	out = redirect(STDOUT_FILENO, &saved_out);
+	err = redirect(STDERR_FILENO, &saved_err);
+	code = command(options, 1, operands);
+	fflush(stdout);
+	restore(STDERR_FILENO, saved_err, err, fixture->errors);
+	restore(STDOUT_FILENO, saved_out, out, fixture->output);
+	pthread_join(fixture->thread, NULL);
+	assert_string_equal(fixture->wrong, "");
+	return code;
+}
+
+static struct options plain_options(void)
+{
+	struct options options;
+
+	options_init(&options);
+	return options;
+}
+
+static void json_is_the_curve_and_nothing_else(void **state)
+{
+	static const struct step script[] = {{ASK_CURVE, CURVE_REPLY "\0"}, {NULL, NULL}};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	options.json = true;
+	assert_int_equal(run(fixture, script, command_curve, &options), MTL_DONE);
+	assert_string_equal(fixture->output, CURVE "\n");
+	assert_string_equal(fixture->errors, "");
+}
+
+static void a_curve_is_told_to_people(void **state)
+{
+	static const struct step script[] = {{ASK_CURVE, CURVE_REPLY "\0"}, {NULL, NULL}};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	assert_int_equal(run(fixture, script, command_curve, &options), MTL_DONE);
+	assert_non_null(strstr(fixture->output, "prog (pid 7)"));
+	assert_non_null(strstr(fixture->output, "8 MB hold its working set"));
+	assert_string_equal(fixture->errors, "");
+}
+
+static void sizes_are_passed_on(void **state)
+{
+	static const struct step script[] = {
+	        {"{\"method\":\"io.mtld.Curve\",\"parameters\":{\"pid\":7,\"sizes\":[4194304.0,"
+	         "8388608.0],\"windows\":[0.001],\"reference\":1048576.0}}",
+	                CURVE_REPLY "\0"},
+	        {NULL, NULL},
+	};
+	double sizes[] = {4194304, 8388608}, windows[] = {0.001};
+	struct options options = plain_options();
+
+	options.csv = true;
+	options.sizes = (struct number_list){sizes, 2};
+	options.windows = (struct number_list){windows, 1};
+	options.reference = 1048576;
+	assert_int_equal(run(*state, script, command_curve, &options), MTL_DONE);
+}
+
+static void what_is_not_tracked_is_tracked_and_waited_for(void **state)
+{
+	static const struct step script[] = {
+	        {ASK_CURVE, "{\"error\":\"io.mtld.NotTracked\",\"parameters\":{\"pid\":7}}\0"},
+	        {"{\"method\":\"io.mtld.Track\",\"parameters\":{\"pid\":7,\"idle_seconds\":60.0}}",
+	                "{\"parameters\":{}}\0"},
+	        {ASK_CURVE, NOT_ENOUGH "\0"},
+	        {ASK_CURVE, CURVE_REPLY "\0"},
+	        {NULL, NULL},
+	};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	options.json = true;
+	assert_int_equal(run(fixture, script, command_curve, &options), MTL_DONE);
+	assert_string_equal(fixture->output, CURVE "\n");
+	assert_non_null(strstr(fixture->errors, "60 s after the last question"));
+}
+
+static void too_few_observations_are_status_3(void **state)
+{
+	static const struct step script[] = {{ASK_CURVE, NOT_ENOUGH "\0"}, {NULL, NULL}};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	options.wait = 0;
+	options.json = true;
+	assert_int_equal(run(fixture, script, command_curve, &options), MTL_NOT_ENOUGH);
+	assert_string_equal(fixture->output, "");
+	assert_string_equal(fixture->errors, "mtl: not enough yet: 12 of about 60 observations\n");
+}
+
+static void a_process_that_is_not_there_is_said(void **state)
+{
+	static const struct step script[] = {
+	        {ASK_CURVE, "{\"error\":\"io.mtld.NotTracked\",\"parameters\":{\"pid\":7}}\0"},
+	        {"{\"method\":\"io.mtld.Track\",\"parameters\":{\"pid\":7,\"idle_seconds\":60.0}}",
+	                "{\"error\":\"io.mtld.NoSuchProcess\",\"parameters\":{\"pid\":7}}\0"},
+	        {NULL, NULL},
+	};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	assert_int_equal(run(fixture, script, command_curve, &options), MTL_FAILED);
+	assert_non_null(strstr(fixture->errors, "there is no process 7"));
+}
+
+static void sampling_impossible_is_status_4(void **state)
+{
+	static const struct step script[] = {
+	        {"{\"method\":\"io.mtld.Track\",\"parameters\":{\"pid\":7}}",
+	                "{\"error\":\"io.mtld.SamplingImpossible\",\"parameters\":{\"reason\":"
+	                "\"a\","
+	                "\"fix\":\"b\"}}\0"},
+	        {NULL, NULL},
+	};
+	struct options options = plain_options();
+
+	assert_int_equal(run(*state, script, command_track, &options), MTL_IMPOSSIBLE);
+}
+
+static void a_daemon_that_hangs_up_is_said(void **state)
+{
+	static const struct step script[] = {{ASK_CURVE, NULL}, {NULL, NULL}};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	assert_int_equal(run(fixture, script, command_curve, &options), MTL_FAILED);
+	assert_non_null(strstr(fixture->errors, "closed the connection"));
+}
+
+static void a_curve_out_of_shape_is_refused(void **state)
+{
+	static const struct step script[] = {
+	        {ASK_CURVE, "{\"parameters\":{\"curve\":{\"pid\":7,\"points\":[]}}}\0"},
+	        {NULL, NULL},
+	};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	assert_int_equal(run(fixture, script, command_curve, &options), MTL_FAILED);
+	assert_string_equal(fixture->output, "");
+	assert_non_null(strstr(fixture->errors, "cannot be read"));
+}
+
+static void watching_prints_one_object_a_line(void **state)
+{
+	static const struct step script[] = {
+	        {ASK_CURVE, CURVE_REPLY "\0"},
+	        {"{\"method\":\"io.mtld.Curve\",\"parameters\":{\"pid\":7},\"more\":true}",
+	                "{\"parameters\":{\"curve\":" CURVE "},\"continues\":true}\0"
+	                "{\"parameters\":{\"curve\":" CURVE "}}\0"},
+	        {NULL, NULL},
+	};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	options.json = options.watch = true;
+	assert_int_equal(run(fixture, script, command_curve, &options), MTL_DONE);
+	assert_string_equal(fixture->output, CURVE "\n" CURVE "\n");
+}
+
+static void a_record_is_saved(void **state)
+{
+	static const struct step script[] = {
+	        {ASK_CURVE, CURVE_REPLY "\0"},
+	        {"{\"method\":\"io.mtld.Observations\",\"parameters\":{\"pid\":7}}",
+	                "{\"parameters\":{\"record\":{\"a\":[1,2.50]}}}\0"},
+	        {NULL, NULL},
+	};
+	struct options options = plain_options();
+	char file[] = "/tmp/test-commands-XXXXXX", text[64] = "";
+	int fd = mkstemp(file);
+
+	options.json = true;
+	options.record = file;
+	assert_int_equal(run(*state, script, command_curve, &options), MTL_DONE);
+	assert_true(read(fd, text, sizeof(text) - 1) > 0);
+	assert_string_equal(text, "{\"a\":[1,2.50]}\n");
+	close(fd);
+	unlink(file);
+}
+
+static void a_record_that_cannot_be_saved_is_a_failure(void **state)
+{
+	static const struct step script[] = {
+	        {ASK_CURVE, CURVE_REPLY "\0"},
+	        {"{\"method\":\"io.mtld.Observations\",\"parameters\":{\"pid\":7}}",
+	                "{\"parameters\":{\"record\":{}}}\0"},
+	        {NULL, NULL},
+	};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	options.json = true;
+	options.record = "/nonexistent/file";
+	assert_int_equal(run(fixture, script, command_curve, &options), MTL_FAILED);
+	assert_string_equal(fixture->output, CURVE "\n");
+	assert_non_null(strstr(fixture->errors, "cannot write /nonexistent/file: No such file"));
+}
+
+static void a_list_is_told_to_people(void **state)
+{
+	static const struct step script[] = {
+	        {"{\"method\":\"io.mtld.List\",\"parameters\":{}}",
+	                "{\"parameters\":{\"processes\":[{\"pid\":7,\"comm\":\"prog\","
+	                "\"state\":\"sampling\",\"reason\":null,\"threads\":2,\"observations\":12,"
+	                "\"observations_needed\":60,\"births\":0,\"lost\":0,"
+	                "\"resident_bytes\":1048576,\"cpu_seconds\":1.5,\"wall_seconds\":2.0,"
+	                "\"overhead_target\":null,\"observations_per_second\":41.25}]}}\0"},
+	        {NULL, NULL},
+	};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	assert_int_equal(run(fixture, script, command_list, &options), MTL_DONE);
+	assert_non_null(strstr(fixture->output, "12 of 60"));
+	assert_non_null(strstr(fixture->output, "1.5 s"));
+	assert_non_null(strstr(fixture->output, "41.2"));
+}
+
+static void an_empty_list_says_what_to_do(void **state)
+{
+	static const struct step script[] = {
+	        {"{\"method\":\"io.mtld.List\",\"parameters\":{}}",
+	                "{\"parameters\":{\"processes\":[]}}\0"},
+	        {NULL, NULL},
+	};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	assert_int_equal(run(fixture, script, command_list, &options), MTL_DONE);
+	assert_non_null(strstr(fixture->output, "mtl track PID"));
+}
+
+#define STATUS                                                                                     \
+	"{\"version\":\"1\",\"pid\":5,\"uptime_seconds\":3.5,\"rung\":\"none\","                   \
+	"\"reason\":\"no CAP_BPF\",\"calibration\":null,\"max_overhead\":0.01,"                    \
+	"\"max_daemon_cpu\":0.01,\"daemon_cpu\":null,\"processes\":0,\"max_processes\":64,"        \
+	"\"lost\":0,\"clients\":1}"
+
+static void a_status_without_calibration_is_told(void **state)
+{
+	static const struct step script[] = {
+	        {"{\"method\":\"io.mtld.Status\",\"parameters\":{}}",
+	                "{\"parameters\":" STATUS "}\0"},
+	        {NULL, NULL},
+	};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	assert_int_equal(run(fixture, script, command_status, &options), MTL_DONE);
+	assert_non_null(strstr(fixture->output, "no CAP_BPF"));
+	assert_non_null(strstr(fixture->output, "1 % of a target's CPU time"));
+	assert_null(strstr(fixture->output, "trap"));
+}
+
+static void a_status_as_json_is_the_reply(void **state)
+{
+	static const struct step script[] = {
+	        {"{\"method\":\"io.mtld.Status\",\"parameters\":{}}",
+	                "{\"parameters\":" STATUS "}\0"},
+	        {NULL, NULL},
+	};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	options.json = true;
+	assert_int_equal(run(fixture, script, command_status, &options), MTL_DONE);
+	assert_string_equal(fixture->output, STATUS "\n");
+}
+
+static void tracking_passes_the_idle_time(void **state)
+{
+	static const struct step script[] = {
+	        {"{\"method\":\"io.mtld.Track\",\"parameters\":{\"pid\":7,\"idle_seconds\":2.5}}",
+	                "{}\0"},
+	        {NULL, NULL},
+	};
+	struct options options = plain_options();
+
+	options.idle = 2.5;
+	assert_int_equal(run(*state, script, command_track, &options), MTL_DONE);
+}
+
+static void untracking_what_is_not_tracked_fails(void **state)
+{
+	static const struct step script[] = {
+	        {"{\"method\":\"io.mtld.Untrack\",\"parameters\":{\"pid\":7}}",
+	                "{\"error\":\"io.mtld.NotTracked\",\"parameters\":{\"pid\":7}}\0"},
+	        {NULL, NULL},
+	};
+	struct options options = plain_options();
+
+	assert_int_equal(run(*state, script, command_untrack, &options), MTL_FAILED);
+}
+
+#define SOCKET_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        SOCKET_TEST(json_is_the_curve_and_nothing_else),
+	        SOCKET_TEST(a_curve_is_told_to_people),
+	        SOCKET_TEST(sizes_are_passed_on),
+	        SOCKET_TEST(what_is_not_tracked_is_tracked_and_waited_for),
+	        SOCKET_TEST(too_few_observations_are_status_3),
+	        SOCKET_TEST(a_process_that_is_not_there_is_said),
+	        SOCKET_TEST(sampling_impossible_is_status_4),
+	        SOCKET_TEST(a_daemon_that_hangs_up_is_said),
+	        SOCKET_TEST(a_curve_out_of_shape_is_refused),
+	        SOCKET_TEST(watching_prints_one_object_a_line),
+	        SOCKET_TEST(a_record_is_saved),
+	        SOCKET_TEST(a_record_that_cannot_be_saved_is_a_failure),
+	        SOCKET_TEST(a_list_is_told_to_people),
+	        SOCKET_TEST(an_empty_list_says_what_to_do),
+	        SOCKET_TEST(a_status_without_calibration_is_told),
+	        SOCKET_TEST(a_status_as_json_is_the_reply),
+	        SOCKET_TEST(tracking_passes_the_idle_time),
+	        SOCKET_TEST(untracking_what_is_not_tracked_fails),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

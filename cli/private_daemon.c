@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #ifndef MTL_SBINDIR
@@ -166,15 +167,24 @@ static void show_messages(const struct private_daemon *daemon)
 	}
 }
 
+/* A mtld that ends with the status for "impossible here" has said what is missing. */
+static int explain_end(const struct process *process)
+{
+	char fate[80];
+
+	if (WIFEXITED(process->status) && WEXITSTATUS(process->status) == MTL_IMPOSSIBLE)
+		return MTL_IMPOSSIBLE;
+	process_fate(process, fate, sizeof(fate));
+	return complain(MTL_FAILED, "the mtld started for this run %s", fate);
+}
+
 int private_daemon_explain(struct private_daemon *daemon, int error)
 {
-	char fate[80] = "";
+	bool ended = process_wait(&daemon->process, error == -ETIMEDOUT ? 0 : 1);
 
 	show_messages(daemon);
-	if (process_wait(&daemon->process, error == -ETIMEDOUT ? 0 : 1)) {
-		process_fate(&daemon->process, fate, sizeof(fate));
-		return complain(MTL_FAILED, "the mtld started for this run %s", fate);
-	}
+	if (ended)
+		return explain_end(&daemon->process);
 	return complain(
 	        MTL_FAILED, "the mtld started for this run does not answer: %s", strerror(-error));
 }

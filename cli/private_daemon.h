@@ -28,7 +28,7 @@ void private_daemon_done(struct private_daemon *daemon);
 
 /*
  * Says on stderr what a negative errno of the connection means, after what the daemon itself has
- * written there. Returns MTL_FAILED.
+ * written there. Returns MTL_FAILED, or MTL_IMPOSSIBLE when the daemon ended for that reason.
  */
 int private_daemon_explain(struct private_daemon *daemon, int error);
 

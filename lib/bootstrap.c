@@ -4,20 +4,20 @@
  *
  * Observations are independent draws, so a replicate counts each of them a Poisson(1) number of
  * times (the multinomial bootstrap without its fixed total, which the estimate does not depend on).
- * Births are resampled by stretches of time. The footprint of replicate r is
+ * Births are resampled by stretches of time. The majorant of replicate r is that of
  *
- *     fp_r(T) = majorant of [ fp(T) + raw_r(T) - raw(T) ]
+ *     majorant(T) + fp_r(T) - fp(T)
  *
- * where raw is M P(line touched by T) + b T before it is made concave, and fp the majorant that is
- * the estimate. Resampling around the majorant, not around the raw curve, is what makes it work:
- * the majorant prefers noise that bends up, and resampled raw curves would have that bias twice
- * (the plain bootstrap is not consistent here: Sen, Banerjee & Woodroofe, 2010). raw_r uses the
- * coverage linearised by its influence instead of fitting it again, which is 20 times cheaper.
+ * Resampling around the majorant, not around the footprint it was made of, is what makes it work:
+ * the majorant prefers noise that bends up, and replicates would have that bias twice (the plain
+ * bootstrap is not consistent here: Sen, Banerjee & Woodroofe, 2010). fp_r uses the coverage
+ * linearised by its influence instead of fitting it again, which is 20 times cheaper; the influence
+ * is that of counts alone, which are noisier than the estimate, so the intervals are rather wide.
  *
  * The replicates then show how the estimate errs, bias included, so the interval of the miss rate
- * is the basic one, [2 m - q95, 2 m - q05]. Where some replicate (or the estimate) does not fill
- * the size at all, errors are no longer alike, and the percentiles are covered too. For the
- * footprint at a window the majorant hardly matters and the percentiles serve.
+ * is the basic one, [2 m - q96, 2 m - q04]. Where some replicate (or the estimate) does not fill
+ * the size at all, errors are no longer alike, and the percentiles are covered too. The footprint
+ * at a window is made without the majorant, and the percentiles serve.
  */
 
 #include <errno.h>
@@ -62,11 +62,11 @@ struct bootstrap {
 	uint64_t state;
 	uint8_t *times;
 	uint8_t birth_times[BIRTH_BLOCKS];
-	double centre[GRID_MAX]; /* fp - raw */
+	double centre[GRID_MAX + 1]; /* majorant - footprint */
 	struct mtl_influence influence;
 	struct mtl_tally tally;
 	struct mtl_survival survival;
-	struct mtl_footprint footprint;
+	struct mtl_footprint footprint, majorant;
 };
 
 static struct bootstrap *bootstrap_free(struct bootstrap *bootstrap)
@@ -94,10 +94,10 @@ static int bootstrap_new(
 	b->survival = estimator->survival;
 	mtl_influence_from_coverage(&estimator->model, &b->survival, &estimator->samples, grid->n,
 	        &estimator->coverage, &b->influence);
-	for (size_t g = 0; g < grid->n; g++)
-		b->centre[g] = mtl_footprint_at(&estimator->footprint, grid->window[g]) -
-		               estimator->survival.lines * estimator->coverage.lines[g] -
-		               estimator->footprint.birth_rate * grid->window[g];
+	for (size_t i = 0; i < estimator->footprint.n; i++)
+		b->centre[i] =
+		        mtl_footprint_at(&estimator->majorant, estimator->footprint.window[i]) -
+		        estimator->footprint.lines[i];
 	*ret_bootstrap = TAKE_PTR(b);
 	return 0;
 }
@@ -118,16 +118,20 @@ static double coverage_of(const struct bootstrap *b, size_t g)
 static void replicate(struct bootstrap *b)
 {
 	const struct mtl_estimator *e = b->estimator;
-	double lines[GRID_MAX];
+	double coverage[GRID_MAX];
+	struct mtl_footprint around;
 
 	draw_multiplicities(&b->state, b->times, e->samples.n);
 	draw_multiplicities(&b->state, b->birth_times, BIRTH_BLOCKS);
-	double birth_rate = mtl_birth_rate(&e->births, b->birth_times);
 	mtl_survival_from_samples(&e->samples, b->times, &e->grid, &b->tally, &b->survival);
 	for (size_t g = 0; g < e->grid.n; g++)
-		lines[g] = b->centre[g] + b->survival.lines * coverage_of(b, g) +
-		           birth_rate * e->grid.window[g];
-	mtl_footprint_from_lines(&e->grid, lines, birth_rate, &b->footprint);
+		coverage[g] = coverage_of(b, g);
+	mtl_footprint_from_coverage(&e->grid, coverage, b->survival.lines,
+	        mtl_birth_rate(&e->births, b->birth_times), &b->footprint);
+	around = b->footprint;
+	for (size_t i = 1; i < around.n; i++)
+		around.lines[i] = fmax(around.lines[i - 1], around.lines[i] + b->centre[i]);
+	mtl_majorant_from_footprint(&around, &b->majorant);
 }
 
 static int ascending(const void *a, const void *b)
@@ -156,7 +160,7 @@ static struct mtl_interval percentiles(double *values, unsigned n)
 static struct mtl_interval misses_interval(
         const struct mtl_estimator *e, double lines, double shortest, double *values, unsigned n)
 {
-	double misses = mtl_misses_from_fill_time(&e->footprint, e->resolution, lines);
+	double misses = mtl_misses_from_fill_time(&e->majorant, e->resolution, lines);
 	struct mtl_interval q = percentiles(values, n);
 	struct mtl_interval basic = {fmax(2 * misses - q.high, 0), 2 * misses - q.low};
 
@@ -173,17 +177,17 @@ int mtl_bootstrap(const struct mtl_estimator *estimator, const struct mtl_reques
 	size_t n_sizes = request->n_sizes, n_windows = request->n_windows;
 	_cleanup_free_ double *values =
 	        calloc(n_sizes + n_windows + 1, resamples * sizeof(*values));
-	double shortest = mtl_footprint_whole(&estimator->footprint);
+	double shortest = mtl_footprint_whole(&estimator->majorant);
 	int r = values ? bootstrap_new(estimator, seed, &b) : -ENOMEM;
 
 	if (r < 0)
 		return r;
 	for (unsigned i = 0; i < resamples; i++) {
 		replicate(b);
-		shortest = fmin(shortest, mtl_footprint_whole(&b->footprint));
+		shortest = fmin(shortest, mtl_footprint_whole(&b->majorant));
 		for (size_t s = 0; s < n_sizes; s++)
 			values[s * resamples + i] = mtl_misses_from_fill_time(
-			        &b->footprint, estimator->resolution, request->sizes[s]);
+			        &b->majorant, estimator->resolution, request->sizes[s]);
 		for (size_t w = 0; w < n_windows; w++)
 			values[(n_sizes + w) * resamples + i] =
 			        mtl_footprint_at(&b->footprint, request->windows[w]);

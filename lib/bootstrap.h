@@ -15,7 +15,7 @@ struct mtl_estimator {
 	struct mtl_tally tally;
 	struct mtl_survival survival;
 	struct mtl_line_coverage coverage;
-	struct mtl_footprint footprint;
+	struct mtl_footprint footprint, majorant;
 	double resolution;
 };
 

@@ -98,6 +98,7 @@ static void estimate(struct mtl_estimator *e)
 	        &e->model, &e->survival, &e->samples, e->grid.n, &e->coverage);
 	mtl_footprint_from_coverage(&e->grid, e->coverage.lines, e->survival.lines,
 	        mtl_birth_rate(&e->births, NULL), &e->footprint);
+	mtl_majorant_from_footprint(&e->footprint, &e->majorant);
 }
 
 static void request_done(struct mtl_request *request)
@@ -125,7 +126,7 @@ static int request_from_options(const struct mtl_estimate_options *options, doub
 
 static double misses_at(const struct mtl_estimator *e, double lines)
 {
-	return mtl_misses_from_fill_time(&e->footprint, e->resolution, lines);
+	return mtl_misses_from_fill_time(&e->majorant, e->resolution, lines);
 }
 
 static void fill_point(const struct mtl_estimator *e, const struct mtl_estimate_options *options,
@@ -138,13 +139,13 @@ static void fill_point(const struct mtl_estimator *e, const struct mtl_estimate_
 
 	*point = (struct mtl_curve_point){
 	        .size_bytes = lines * MTL_LINE_BYTES,
-	        .fill_time_seconds = mtl_fill_time_from_footprint(&e->footprint, lines),
+	        .fill_time_seconds = mtl_fill_time_from_footprint(&e->majorant, lines),
 	        .misses_per_second = misses,
 	        .low = fmin(interval.low, misses),
-	        .high = fmax(fmax(interval.high, misses), mtl_last_slope(&e->footprint)),
+	        .high = fmax(fmax(interval.high, misses), mtl_last_slope(&e->majorant)),
 	        .miss_ratio = misses / options->accesses_per_second,
 	        .relative_miss_ratio = reference > 0 ? misses / reference : NAN,
-	        .below_resolution = mtl_footprint_at(&e->footprint, e->resolution) >= lines,
+	        .below_resolution = mtl_footprint_at(&e->majorant, e->resolution) >= lines,
 	};
 }
 
@@ -213,7 +214,7 @@ static void fill_summary(const struct mtl_estimator *e, const struct mtl_estimat
 	curve->footprint_bytes = MTL_LINE_BYTES * mtl_footprint_whole(&e->footprint);
 	curve->footprint_window_seconds = mtl_longest_window(&e->footprint);
 	curve->resolution_seconds = e->resolution;
-	curve->resolution_bytes = MTL_LINE_BYTES * mtl_footprint_at(&e->footprint, e->resolution);
+	curve->resolution_bytes = MTL_LINE_BYTES * mtl_footprint_at(&e->majorant, e->resolution);
 	curve->reference_bytes = options->reference_bytes;
 }
 

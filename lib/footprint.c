@@ -29,28 +29,27 @@ size_t mtl_concave_majorant(double *x, double *y, size_t n)
 	return top;
 }
 
-void mtl_footprint_from_lines(const struct mtl_grid *grid, const double *lines, double birth_rate,
-        struct mtl_footprint *ret_footprint)
-{
-	struct mtl_footprint *f = ret_footprint;
-
-	f->window[0] = f->lines[0] = 0;
-	f->birth_rate = birth_rate;
-	for (size_t g = 0; g < grid->n; g++) {
-		f->window[g + 1] = grid->window[g];
-		f->lines[g + 1] = fmax(f->lines[g], lines[g]);
-	}
-	f->n = mtl_concave_majorant(f->window, f->lines, grid->n + 1);
-}
-
 void mtl_footprint_from_coverage(const struct mtl_grid *grid, const double *coverage, double lines,
         double birth_rate, struct mtl_footprint *ret_footprint)
 {
-	double touched[GRID_MAX];
+	struct mtl_footprint *f = ret_footprint;
 
-	for (size_t g = 0; g < grid->n; g++)
-		touched[g] = lines * coverage[g] + birth_rate * grid->window[g];
-	mtl_footprint_from_lines(grid, touched, birth_rate, ret_footprint);
+	f->n = grid->n + 1;
+	f->window[0] = f->lines[0] = 0;
+	f->birth_rate = birth_rate;
+	for (size_t g = 0; g < grid->n; g++) {
+		double touched = lines * coverage[g] + birth_rate * grid->window[g];
+		f->window[g + 1] = grid->window[g];
+		f->lines[g + 1] = fmax(f->lines[g], touched);
+	}
+}
+
+void mtl_majorant_from_footprint(
+        const struct mtl_footprint *footprint, struct mtl_footprint *ret_majorant)
+{
+	*ret_majorant = *footprint;
+	ret_majorant->n =
+	        mtl_concave_majorant(ret_majorant->window, ret_majorant->lines, ret_majorant->n);
 }
 
 size_t mtl_segment_of(const double *corners, size_t n, double value)

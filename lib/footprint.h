@@ -2,11 +2,11 @@
 #ifndef MTL_FOOTPRINT_H
 #define MTL_FOOTPRINT_H
 
-/* Line coverage and births -> footprint, as its least concave majorant. */
+/* Line coverage and births -> footprint -> its least concave majorant. */
 
 #include "line_coverage.h"
 
-/* Corners of the majorant; the first is (0, 0), the last at the longest trusted window. */
+/* Lines touched within windows, straight between the corners; the first is (0, 0). */
 struct mtl_footprint {
 	size_t n;
 	double window[GRID_MAX + 1];
@@ -29,13 +29,12 @@ int mtl_birth_rate_from_births(const struct mtl_birth *births, size_t n, double 
 /* Lines a second; multiplicity: how often each stretch counts (NULL: once). */
 double mtl_birth_rate(const struct mtl_birth_rate *rate, const uint8_t *multiplicity);
 
-/* lines(T) = lines x coverage(T) + birth_rate x T, made concave. */
+/* lines(T) = lines x coverage(T) + birth_rate x T at each window of the grid. */
 void mtl_footprint_from_coverage(const struct mtl_grid *grid, const double *coverage, double lines,
         double birth_rate, struct mtl_footprint *ret_footprint);
 
-/* The same from lines(T) at each window of the grid, which need not rise. */
-void mtl_footprint_from_lines(const struct mtl_grid *grid, const double *lines, double birth_rate,
-        struct mtl_footprint *ret_footprint);
+void mtl_majorant_from_footprint(
+        const struct mtl_footprint *footprint, struct mtl_footprint *ret_majorant);
 
 /* The least concave majorant of n points of ascending x, in place; returns how many are left. */
 size_t mtl_concave_majorant(double *x, double *y, size_t n);

@@ -2,72 +2,94 @@
 /*
  * Line coverage: from how many watched words were touched to whether the line was.
  *
- * A quad watches s of a line's 8 words, drawn at random. When j words of the line are touched by T,
- * the number k of watched ones that are is hypergeometric:
+ * A quad watches s of a line's 8 words, drawn at random. When j words of the line are touched, the
+ * number k of watched ones that are is hypergeometric:
  *
  *     P(k | j) = C(j, k) C(8 - j, s - k) / C(8, s)
  *
- * so the occupation probabilities P(k) of the watched words are a mixture over j. Its weights P(j)
- * are found by maximum likelihood (expectation-maximisation); P(line touched) = 1 - P(j = 0).
- * Observations with fewer words, or with the whole line watched (k = 1 if and only if j > 0), enter
- * the same likelihood with the weight they have at risk.
+ * and when the line goes on from j to j' touched words, whatever makes it do so, the new ones are
+ * spread over the untouched ones alike:
  *
- * Four words fix the first four factorial moments of j and no more, so P(j = 0) is not always
- * determined by P(k) alone: among mixtures that fit equally well the iteration ends in one near its
- * start, which is the solution for the next shorter window. At j in {0, 1} (strides), {0, 8}
- * (dense) and mixtures of the two it is determined. The number of iterations is bounded: more of
- * them follow the noise of P(k) further (docs/THEORY.md has the simulation).
+ *     P(k' | k, j, j') = C(s - k, k' - k) C(8 - j - s + k, j' - j - k' + k) / C(8 - j, j' - j)
+ *
+ * Starting from P(j = 0) = 1 at T = 0, each step of the grid finds the transition probabilities
+ * Q(j -> j') that maximise the likelihood of the observed steps k -> k' (expectation-maximisation),
+ * and moves P(j) on by them; P(line touched by T) = 1 - P(j = 0). That the steps are used, and not
+ * only how many words are touched at T, is worth having: counts at one T fix no more than the first
+ * four moments of j, and P(j = 0) at 3/4 covered by random words is then 1.3 times as noisy
+ * (docs/THEORY.md). Observations with fewer words, or with the whole line watched (k = 1 if and
+ * only if j > 0), enter the same likelihood with the weight they have at risk. Single words alone
+ * do not tell lines from words: the answer then lies between the two.
  */
 
 #include <math.h>
 #include <string.h>
 #include "line_coverage.h"
 
-#define FIRST_ITERATIONS 200
-#define NEXT_ITERATIONS 40
+/* Steps of expectation-maximisation: more of them follow the noise further. */
+#define ITERATIONS 32
 /* The iteration has settled when P(line touched) moves by less than this fraction. */
-#define SETTLED 1e-6
-/* A start keeps every j possible with at least this share spread over all. */
+#define SETTLED 1e-5
+/* At first, half of what moves is one more word, half is spread over all numbers above. */
+#define ONE_MORE 0.5
+/* The start of a fit to the counts keeps every j possible with this share spread over all. */
 #define SPREAD 0.05
 
-static double choose(unsigned n, unsigned k)
+static double choose(int n, int k)
 {
 	double ways = 1;
 
-	if (k > n)
+	if (k < 0 || k > n)
 		return 0;
-	for (unsigned i = 1; i <= k; i++)
+	for (int i = 1; i <= k; i++)
 		ways = ways * (n - k + i) / i;
 	return ways;
+}
+
+static double seen_given_words(unsigned kind, int j, int k)
+{
+	if (kind == KIND_WHOLE_LINE)
+		return k == (j > 0);
+	return choose(j, k) * choose(MTL_WORDS_PER_LINE - j, (int)kind - k) /
+	       choose(MTL_WORDS_PER_LINE, kind);
+}
+
+static double seen_then_given_words(unsigned kind, int j, int j_then, int k, int k_then)
+{
+	int watched = (int)kind - k, untouched = MTL_WORDS_PER_LINE - j;
+
+	if (kind == KIND_WHOLE_LINE)
+		return k_then == (j_then > 0);
+	return choose(watched, k_then - k) *
+	       choose(untouched - watched, j_then - j - (k_then - k)) /
+	       choose(untouched, j_then - j);
+}
+
+static void add_transitions(struct mtl_coverage_model *model, unsigned kind, int j, int j_then)
+{
+	size_t *n = &model->n_transitions[kind];
+
+	for (int k = 0; k < STATES; k++)
+		for (int k_then = k; k_then < STATES && seen_given_words(kind, j, k) > 0;
+		        k_then++) {
+			double probability = seen_given_words(kind, j, k) *
+			                     seen_then_given_words(kind, j, j_then, k, k_then);
+			if (probability > 0)
+				model->transition[kind][(*n)++] =
+				        (struct mtl_transition){j, j_then, k, k_then, probability};
+		}
 }
 
 void mtl_coverage_model(struct mtl_coverage_model *ret_model)
 {
 	memset(ret_model, 0, sizeof(*ret_model));
-	for (unsigned j = 0; j < WORD_STATES; j++) {
-		ret_model->likelihood[KIND_WHOLE_LINE][j][j > 0] = 1;
-		for (unsigned s = KIND_WORD; s < KINDS; s++)
-			for (unsigned k = 0; k <= s; k++)
-				ret_model->likelihood[s][j][k] =
-				        choose(j, k) * choose(MTL_WORDS_PER_LINE - j, s - k) /
-				        choose(MTL_WORDS_PER_LINE, s);
-	}
-}
-
-/* One kind's share of an iteration: gain[j] += share x sum_k P(k) P(k | j) / P_model(k). */
-static void add_gain(const double likelihood[WORD_STATES][STATES], const double occupied[STATES],
-        double share, const double words[WORD_STATES], double gain[WORD_STATES])
-{
-	double ratio[STATES] = {0};
-
-	for (unsigned j = 0; j < WORD_STATES; j++)
-		for (unsigned k = 0; k < STATES; k++)
-			ratio[k] += likelihood[j][k] * words[j];
-	for (unsigned k = 0; k < STATES; k++)
-		ratio[k] = ratio[k] > 0 ? share * occupied[k] / ratio[k] : 0;
-	for (unsigned j = 0; j < WORD_STATES; j++)
-		for (unsigned k = 0; k < STATES; k++)
-			gain[j] += likelihood[j][k] * ratio[k];
+	for (unsigned kind = 0; kind < KINDS; kind++)
+		for (int j = 0; j < WORD_STATES; j++) {
+			for (int k = 0; k < STATES; k++)
+				ret_model->likelihood[kind][j][k] = seen_given_words(kind, j, k);
+			for (int j_then = j; j_then < WORD_STATES; j_then++)
+				add_transitions(ret_model, kind, j, j_then);
+		}
 }
 
 static void normalise(double *values, unsigned n)
@@ -92,11 +114,154 @@ static void shares_at(const struct mtl_survival *survival, const struct mtl_samp
 			ret_share[kind] = 0;
 }
 
-/* Maximum likelihood at window g, from the start in words[]; returns P(line touched). */
-static double fit(const struct mtl_coverage_model *model, const struct mtl_survival *survival,
-        const double share[KINDS], size_t g, double words[WORD_STATES])
+/* steps[k][k'] = P(k words touched by the window before, k' by this one); returns P(k' > k). */
+static double steps_at(
+        const struct mtl_survival *survival, unsigned kind, size_t g, double steps[STATES][STATES])
 {
-	for (unsigned left = g ? NEXT_ITERATIONS : FIRST_ITERATIONS; left > 0; left--) {
+	const double start[STATES] = {1};
+	const double *before = g ? survival->occupied[kind][g - 1] : start;
+	double moved = 0;
+
+	memcpy(steps, survival->moved[kind][g], STATES * sizeof(*steps));
+	for (unsigned k = 0; k < STATES; k++) {
+		double left = before[k];
+		for (unsigned k_then = k + 1; k_then < STATES; k_then++)
+			left -= steps[k][k_then];
+		steps[k][k] = fmax(left, 0);
+		moved += before[k] - steps[k][k];
+	}
+	return moved;
+}
+
+/* One step of the grid: the steps each kind saw, and how much each kind counts. */
+struct grid_step {
+	double seen[KINDS][STATES][STATES];
+	double share[KINDS];
+	double moved; /* how much moved at all */
+};
+
+static void grid_step_at(const struct mtl_survival *survival, const struct mtl_samples *samples,
+        size_t g, struct grid_step *ret_step)
+{
+	shares_at(survival, samples, g, ret_step->share);
+	ret_step->moved = 0;
+	for (unsigned kind = 0; kind < KINDS; kind++)
+		if (ret_step->share[kind] > 0)
+			ret_step->moved += ret_step->share[kind] *
+			                   steps_at(survival, kind, g, ret_step->seen[kind]);
+}
+
+static void first_rates(double moved, double rates[WORD_STATES][WORD_STATES])
+{
+	double move = 2 * moved / (1 + 2 * moved);
+
+	memset(rates, 0, WORD_STATES * sizeof(*rates));
+	for (unsigned j = 0; j < WORD_STATES; j++) {
+		unsigned above = WORD_STATES - 1 - j;
+		rates[j][j] = above ? 1 - move : 1;
+		for (unsigned j_then = j + 1; j_then < WORD_STATES; j_then++)
+			rates[j][j_then] = move * (1 - ONE_MORE) / above +
+			                   (j_then == j + 1 ? move * ONE_MORE : 0);
+	}
+}
+
+/* gain[j][j'] += share x sum of P(k, k' seen) P(k, k' | j, j') / P(k, k' by the model). */
+static void add_step_gain(const struct mtl_transition *transition, size_t n,
+        const double seen[STATES][STATES], double share, const double words[WORD_STATES],
+        const double rates[WORD_STATES][WORD_STATES], double gain[WORD_STATES][WORD_STATES])
+{
+	double ratio[STATES][STATES] = {{0}};
+
+	for (size_t i = 0; i < n; i++) {
+		const struct mtl_transition *t = &transition[i];
+		ratio[t->seen][t->seen_then] +=
+		        words[t->words] * rates[t->words][t->words_then] * t->probability;
+	}
+	for (unsigned k = 0; k < STATES; k++)
+		for (unsigned l = k; l < STATES; l++)
+			ratio[k][l] = ratio[k][l] > 0 ? share * seen[k][l] / ratio[k][l] : 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct mtl_transition *t = &transition[i];
+		gain[t->words][t->words_then] += t->probability * ratio[t->seen][t->seen_then];
+	}
+}
+
+static void fit_rates(const struct mtl_coverage_model *model, const struct grid_step *step,
+        const double words[WORD_STATES], double rates[WORD_STATES][WORD_STATES])
+{
+	first_rates(step->moved, rates);
+	for (unsigned left = ITERATIONS; left > 0; left--) {
+		double gain[WORD_STATES][WORD_STATES] = {{0}}, before = rates[0][0];
+		for (unsigned kind = 0; kind < KINDS; kind++)
+			if (step->share[kind] > 0)
+				add_step_gain(model->transition[kind], model->n_transitions[kind],
+				        step->seen[kind], step->share[kind], words, rates, gain);
+		for (unsigned j = 0; j < WORD_STATES; j++) {
+			for (unsigned l = j; l < WORD_STATES; l++)
+				rates[j][l] *= words[j] > 0 ? gain[j][l] : 1;
+			normalise(rates[j], WORD_STATES);
+		}
+		if (fabs(rates[0][0] - before) <= SETTLED * (1 - rates[0][0]))
+			break;
+	}
+}
+
+static void move_on(const double rates[WORD_STATES][WORD_STATES], double words[WORD_STATES])
+{
+	for (unsigned l = WORD_STATES; l-- > 0;) {
+		double then = 0;
+		for (unsigned j = 0; j <= l; j++)
+			then += words[j] * rates[j][l];
+		words[l] = then;
+	}
+	normalise(words, WORD_STATES);
+}
+
+void mtl_line_coverage_from_survival(const struct mtl_coverage_model *model,
+        const struct mtl_survival *survival, const struct mtl_samples *samples, size_t bins,
+        struct mtl_line_coverage *ret_coverage)
+{
+	double words[WORD_STATES] = {1}, rates[WORD_STATES][WORD_STATES];
+	struct grid_step step;
+
+	for (size_t g = 0; g < bins; g++) {
+		grid_step_at(survival, samples, g, &step);
+		if (step.moved > 0) {
+			fit_rates(model, &step, words, rates);
+			move_on(rates, words);
+		}
+		memcpy(ret_coverage->words[g], words, sizeof(words));
+		ret_coverage->lines[g] = 1 - words[0];
+	}
+}
+
+/* One kind's share of an iteration on counts: gain[j] += share x sum of P(k) P(k | j) / P(k). */
+static void add_gain(const double likelihood[WORD_STATES][STATES], const double occupied[STATES],
+        double share, const double words[WORD_STATES], double gain[WORD_STATES])
+{
+	double ratio[STATES] = {0};
+
+	for (unsigned j = 0; j < WORD_STATES; j++)
+		for (unsigned k = 0; k < STATES; k++)
+			ratio[k] += likelihood[j][k] * words[j];
+	for (unsigned k = 0; k < STATES; k++)
+		ratio[k] = ratio[k] > 0 ? share * occupied[k] / ratio[k] : 0;
+	for (unsigned j = 0; j < WORD_STATES; j++)
+		for (unsigned k = 0; k < STATES; k++)
+			gain[j] += likelihood[j][k] * ratio[k];
+}
+
+/* P(line touched) by the counts at window g alone, from the solution for the window before. */
+static double lines_by_counts(const struct mtl_coverage_model *model,
+        const struct mtl_survival *survival, const double share[KINDS],
+        const struct mtl_line_coverage *coverage, size_t g)
+{
+	double words[WORD_STATES];
+
+	for (unsigned j = 0; j < WORD_STATES; j++)
+		words[j] = (1 - SPREAD) * (g ? coverage->words[g - 1][j] : j == 0) +
+		           SPREAD / WORD_STATES;
+	for (unsigned left = ITERATIONS; left > 0; left--) {
 		double gain[WORD_STATES] = {0}, before = words[0];
 		for (unsigned kind = 0; kind < KINDS; kind++)
 			if (share[kind] > 0)
@@ -111,44 +276,27 @@ static double fit(const struct mtl_coverage_model *model, const struct mtl_survi
 	return 1 - words[0];
 }
 
-/* The solution for the window before, or no idea at all, with every j left possible. */
-static void start_at(const struct mtl_line_coverage *coverage, size_t g, double words[WORD_STATES])
+/* P(line touched) after a step towards "all in state k". */
+static double lines_after_step(const struct mtl_coverage_model *model,
+        struct mtl_survival *survival, const double share[KINDS],
+        const struct mtl_line_coverage *coverage, size_t g, unsigned kind, unsigned k, double step)
 {
-	for (unsigned j = 0; j < WORD_STATES; j++)
-		words[j] = (g ? (1 - SPREAD) * coverage->words[g - 1][j] : 0) +
-		           (g ? SPREAD : 1) / WORD_STATES;
-}
-
-void mtl_line_coverage_from_survival(const struct mtl_coverage_model *model,
-        const struct mtl_survival *survival, const struct mtl_samples *samples, size_t bins,
-        struct mtl_line_coverage *ret_coverage)
-{
-	double share[KINDS];
-
-	for (size_t g = 0; g < bins; g++) {
-		shares_at(survival, samples, g, share);
-		start_at(ret_coverage, g, ret_coverage->words[g]);
-		double lines = fit(model, survival, share, g, ret_coverage->words[g]);
-		ret_coverage->lines[g] = g ? fmax(ret_coverage->lines[g - 1], lines) : lines;
-	}
-}
-
-/* Slope of the fit towards "all in state k", over a step as large as the noise of P(k). */
-static double influence_of(const struct mtl_coverage_model *model, struct mtl_survival *survival,
-        const double share[KINDS], const struct mtl_line_coverage *coverage, size_t g,
-        unsigned kind, unsigned k, double effective)
-{
-	double *occupied = survival->occupied[kind][g], kept[STATES], words[WORD_STATES];
-	double variance = fmax(occupied[k] * (1 - occupied[k]), 1 / effective) / effective;
-	double step = fmin(sqrt(variance), 0.5);
+	double *occupied = survival->occupied[kind][g], kept[STATES];
 
 	memcpy(kept, occupied, sizeof(kept));
 	for (unsigned i = 0; i < STATES; i++)
 		occupied[i] = (1 - step) * kept[i] + (i == k ? step : 0);
-	start_at(coverage, g, words);
-	double moved = fit(model, survival, share, g, words);
+	double lines = lines_by_counts(model, survival, share, coverage, g);
 	memcpy(occupied, kept, sizeof(kept));
-	return (moved - (1 - coverage->words[g][0])) / step;
+	return lines;
+}
+
+/* A step as large as the noise of a probability. */
+static double noise_of(double probability, double effective)
+{
+	double variance = fmax(probability * (1 - probability), 1 / effective) / effective;
+
+	return fmin(sqrt(variance), 0.5);
 }
 
 void mtl_influence_from_coverage(const struct mtl_coverage_model *model,
@@ -160,10 +308,16 @@ void mtl_influence_from_coverage(const struct mtl_coverage_model *model,
 	memset(ret_influence, 0, sizeof(*ret_influence));
 	for (size_t g = 0; g < bins; g++) {
 		shares_at(survival, samples, g, share);
+		double base = lines_by_counts(model, survival, share, coverage, g);
 		for (unsigned kind = 0; kind < KINDS; kind++)
-			for (unsigned k = 0; k < STATES; k++)
-				if (share[kind] > 0 && survival->occupied[kind][g][k] > 0)
-					ret_influence->of[kind][g][k] = influence_of(model,
-					        survival, share, coverage, g, kind, k, effective);
+			for (unsigned k = 0; share[kind] > 0 && k < STATES; k++) {
+				double occupied = survival->occupied[kind][g][k];
+				double step = noise_of(occupied, effective);
+				if (occupied <= 0)
+					continue;
+				double lines = lines_after_step(
+				        model, survival, share, coverage, g, kind, k, step);
+				ret_influence->of[kind][g][k] = (lines - base) / step;
+			}
 	}
 }

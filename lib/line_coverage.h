@@ -7,13 +7,25 @@
 #include "survival.h"
 
 #define WORD_STATES (MTL_WORDS_PER_LINE + 1)
+#define TRANSITIONS_MAX 512
 
-/* likelihood[kind][j][k] = P(k of the watched words touched | j of the line's 8 are). */
-struct mtl_coverage_model {
-	double likelihood[KINDS][WORD_STATES][STATES];
+/*
+ * P(`seen` of the watched words touched before and `seen_then` after | `words` of the line's 8
+ * before and `words_then` after).
+ */
+struct mtl_transition {
+	uint8_t words, words_then, seen, seen_then;
+	double probability;
 };
 
-/* words[g][j] = P(j of a line's words touched by window g); lines[g] = P(any is). */
+struct mtl_coverage_model {
+	/* likelihood[kind][j][k] = P(k of the watched words touched | j of the line's 8 are) */
+	double likelihood[KINDS][WORD_STATES][STATES];
+	struct mtl_transition transition[KINDS][TRANSITIONS_MAX]; /* those that can be */
+	size_t n_transitions[KINDS];
+};
+
+/* words[g][j] = P(j of a line's words touched by window g); lines[g] = P(any is), rising. */
 struct mtl_line_coverage {
 	double words[GRID_MAX][WORD_STATES];
 	double lines[GRID_MAX];

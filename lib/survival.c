@@ -32,7 +32,7 @@
 /* More lines than fit an address space of 64 bits. */
 #define LINES_MAX 0x1p58
 
-#define GRID_LOG_SPACED 56
+#define GRID_LOG_SPACED 32
 #define GRID_QUANTILES (GRID_MAX - GRID_LOG_SPACED)
 /* Windows closer together than this ratio are one. */
 #define GRID_RATIO 1.005
@@ -253,36 +253,38 @@ static void tally_sample(struct mtl_tally *tally, const struct mtl_sample *s, do
 }
 
 /* One step of the product: what is in state j splits as the weight in j did. */
-static void occupation_step(const double present[STATES], const double moved[STATES][STATES],
-        const double from[STATES], double to[STATES])
+static void occupation_step(const double present[STATES], const double weight_moved[STATES][STATES],
+        const double from[STATES], double to[STATES], double moved[STATES][STATES])
 {
 	memcpy(to, from, STATES * sizeof(*to));
+	memset(moved, 0, STATES * sizeof(*moved));
 	for (unsigned j = 0; j + 1 < STATES; j++) {
 		if (present[j] <= 0)
 			continue;
 		double rate = from[j] / present[j];
 		for (unsigned k = j + 1; k < STATES; k++) {
-			double flow = fmin(rate * moved[j][k], to[j]);
-			to[j] -= flow;
-			to[k] += flow;
+			moved[j][k] = fmin(rate * weight_moved[j][k], to[j]);
+			to[j] -= moved[j][k];
+			to[k] += moved[j][k];
 		}
 	}
 }
 
-static void occupation_from_tally(const struct mtl_tally *tally, size_t bins, double *ret_at_risk,
-        double (*ret_occupied)[STATES])
+static void survival_of_kind(
+        const struct mtl_tally *tally, size_t bins, unsigned kind, struct mtl_survival *survival)
 {
 	double present[STATES] = {0};
 	const double start[STATES] = {1};
+	double(*occupied)[STATES] = survival->occupied[kind];
 
 	for (size_t g = 0; g < bins; g++) {
-		ret_at_risk[g] = 0;
+		survival->at_risk[kind][g] = 0;
 		for (unsigned k = 0; k < STATES; k++) {
 			present[k] += tally->entered[g][k];
-			ret_at_risk[g] += present[k];
+			survival->at_risk[kind][g] += present[k];
 		}
-		occupation_step(
-		        present, tally->moved[g], g ? ret_occupied[g - 1] : start, ret_occupied[g]);
+		occupation_step(present, tally->moved[g], g ? occupied[g - 1] : start, occupied[g],
+		        survival->moved[kind][g]);
 	}
 }
 
@@ -304,8 +306,7 @@ void mtl_survival_from_samples(const struct mtl_samples *samples, const uint8_t 
 			weights += times * s->weight;
 			tally_sample(tally, s, times * s->weight);
 		}
-		occupation_from_tally(
-		        tally, grid->n, ret_survival->at_risk[kind], ret_survival->occupied[kind]);
+		survival_of_kind(tally, grid->n, kind, ret_survival);
 	}
 	ret_survival->lines = decays > 0 ? weights / decays : 0;
 }

@@ -6,7 +6,7 @@
 
 #include "mtl.h"
 
-#define GRID_MAX 112
+#define GRID_MAX 64
 #define STATES (MTL_SLOTS_MAX + 1)
 
 /* How an observation looked at its line: by 1..4 of its words, or at all of it. */
@@ -42,11 +42,15 @@ struct mtl_samples {
 	bool present[KINDS]; /* kinds that occur */
 };
 
-/* occupied[kind][g][k] = P(k watched words touched by window g); at_risk: weight not censored. */
+/*
+ * occupied[kind][g][k] = P(k watched words touched by window g), moved[kind][g][j][k] = P(j were by
+ * window g - 1 and k > j are by window g), at_risk: weight not censored before window g.
+ */
 struct mtl_survival {
 	double lines; /* estimate of the lines there are to touch */
 	double at_risk[KINDS][GRID_MAX];
 	double occupied[KINDS][GRID_MAX][STATES];
+	double moved[KINDS][GRID_MAX][STATES][STATES];
 };
 
 /* Scratch of mtl_survival_from_samples(), one kind at a time. */

@@ -8,7 +8,7 @@
 #   daemon  daemon, lib, bpf/event.h and what is generated; skeletons in one file only
 #   cli     cli and lib, never daemon
 #
-# Every file names its licence; none is over 600 lines, no function over 80.
+# Every file names its licence; none is over 600 lines (tests: 800), no function over 80.
 
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 1
@@ -59,10 +59,14 @@ users=$(grep -lE '#include "[^"]*\.skel\.h"' daemon/*.c 2>/dev/null | wc -l)
 
 for file in $(files lib) $(files bpf) $(files daemon) $(files cli) $(files tests); do
     head -n 2 "$file" | grep -q 'SPDX-License-Identifier: MIT' || say "$file does not name its licence"
-    awk -v file="$file" '
+    case $file in
+    tests/*) limit=800 ;;
+    *) limit=600 ;;
+    esac
+    awk -v file="$file" -v limit=$limit '
         /^{/ { start = NR }
         /^}/ { if (start && NR - start > 80) { print file ":" start ": a function of " NR - start " lines"; bad = 1 } start = 0 }
-        END { if (NR > 600) { print file ": " NR " lines are more than 600"; bad = 1 } exit bad }' \
+        END { if (NR > limit) { print file ": " NR " lines are more than " limit; bad = 1 } exit bad }' \
         "$file" || bad=1
 done
 for file in $(files bpf); do

@@ -94,10 +94,10 @@ static int add_rung(struct table *table, struct json_object *rung, const char *c
 static int show(struct json_object *answer)
 {
 	static const struct table_column columns[] = {
-	        {"RUNG", LEFT},
-	        {"WORKS", LEFT},
-	        {"", LEFT},
-	        {"WHY", LEFT},
+	        {"RUNG", LEFT, 0},
+	        {"WORKS", LEFT, 0},
+	        {"", LEFT, 0},
+	        {"WHY", LEFT, 27},
 	};
 	_cleanup_(table_freep) struct table *table = NULL;
 	struct terminal terminal = terminal_describe(stdout);

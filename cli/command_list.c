@@ -86,17 +86,17 @@ static void cell_reason(struct json_object *process, char *ret_text)
 }
 
 static const struct list_column columns[] = {
-        {{"PID", RIGHT}, cell_pid},
-        {{"COMMAND", LEFT}, cell_comm},
-        {{"STATE", LEFT}, cell_state},
-        {{"THREADS", RIGHT}, cell_threads},
-        {{"OBSERVATIONS", RIGHT}, cell_observations},
-        {{"PER CPU s", RIGHT}, cell_rate},
-        {{"LOST", RIGHT}, cell_lost},
-        {{"RESIDENT", RIGHT}, cell_resident},
-        {{"CPU TIME", RIGHT}, cell_cpu},
-        {{"OVERHEAD", RIGHT}, cell_overhead},
-        {{"", LEFT}, cell_reason},
+        {{"PID", RIGHT, 0}, cell_pid},
+        {{"COMMAND", LEFT, 0}, cell_comm},
+        {{"STATE", LEFT, 0}, cell_state},
+        {{"THREADS", RIGHT, 0}, cell_threads},
+        {{"OBSERVATIONS", RIGHT, 0}, cell_observations},
+        {{"PER CPU s", RIGHT, 0}, cell_rate},
+        {{"LOST", RIGHT, 0}, cell_lost},
+        {{"RESIDENT", RIGHT, 0}, cell_resident},
+        {{"CPU TIME", RIGHT, 0}, cell_cpu},
+        {{"OVERHEAD", RIGHT, 0}, cell_overhead},
+        {{"", LEFT, 0}, cell_reason},
 };
 
 #define N_COLUMNS (sizeof(columns) / sizeof(columns[0]))

@@ -101,7 +101,7 @@ static int add_property(
 
 static int show(struct json_object *status)
 {
-	static const struct table_column columns[] = {{NULL, LEFT}, {NULL, LEFT}};
+	static const struct table_column columns[] = {{NULL, LEFT, 0}, {NULL, LEFT, 25}};
 	_cleanup_(table_freep) struct table *table = NULL;
 	struct terminal terminal = terminal_describe(stdout);
 	int r = table_new(columns, 2, &terminal, &table);

@@ -56,32 +56,34 @@ int curve_csv(FILE *file, struct json_object *curve)
 	return 0;
 }
 
-static const char *known(char *text)
+static void print_share(FILE *file, const char *before, double share, const char *of)
 {
-	return strcmp(text, "-") == 0 ? "unknown" : text;
+	char text[NUMBER_TEXT];
+
+	if (isnan(share))
+		fprintf(file, "%s unknown", before);
+	else
+		fprintf(file, "%s %s of %s", before, percent_format(share, text), of);
 }
 
 static void print_header(
         FILE *file, const struct mtl_curve *curve, const struct mtl_curve_origin *origin)
 {
-	char comm[sizeof(origin->comm)], cpu[NUMBER_TEXT], wall[NUMBER_TEXT], window[NUMBER_TEXT];
-	char target[NUMBER_TEXT], daemon[NUMBER_TEXT], resident[NUMBER_TEXT];
+	char comm[sizeof(origin->comm)], text[NUMBER_TEXT];
 
 	fprintf(file, "%s (pid %d), %s resident; method %s, rung %s\n",
 	        printable(origin->comm, comm, sizeof(comm)), (int)origin->pid,
-	        size_format(origin->resident_bytes, resident), origin->method, origin->rung);
-	fprintf(file,
-	        "%llu observations (as good as %.0f equal ones) in %s of its CPU time, %s by "
-	        "the clock; window %s",
-	        (unsigned long long)curve->observations, curve->effective_observations,
-	        seconds_format(origin->cpu_seconds, cpu),
-	        seconds_format(origin->wall_seconds, wall),
-	        seconds_format(origin->window_seconds, window));
+	        size_format(origin->resident_bytes, text), origin->method, origin->rung);
+	fprintf(file, "%llu observations (effective %.0f)", (unsigned long long)curve->observations,
+	        curve->effective_observations);
 	if (origin->lost)
-		fprintf(file, "; %llu lost", (unsigned long long)origin->lost);
-	fprintf(file, "\noverhead: %s of its CPU time, %s of one core for mtld\n",
-	        known(percent_format(origin->overhead_target, target)),
-	        known(percent_format(origin->overhead_daemon, daemon)));
+		fprintf(file, ", %llu lost,", (unsigned long long)origin->lost);
+	fprintf(file, " in %s of CPU time,", seconds_format(origin->cpu_seconds, text));
+	fprintf(file, " %s by the clock\n", seconds_format(origin->wall_seconds, text));
+	fprintf(file, "window %s;", seconds_format(origin->window_seconds, text));
+	print_share(file, " overhead", origin->overhead_target, "its CPU time");
+	print_share(file, "; mtld takes", origin->overhead_daemon, "a core");
+	fputc('\n', file);
 	if (origin->note[0])
 		fprintf(file, "note: %s\n", origin->note);
 }
@@ -129,6 +131,8 @@ int curve_report(FILE *file, const struct mtl_curve *curve, const struct mtl_cur
 	r = r ?: curve_plot(file, curve, terminal);
 	print_footprint(file, curve, terminal);
 	curve_sentence(curve, sentence, sizeof(sentence));
+	if (terminal->is_terminal)
+		wrap_words(sentence, terminal->width);
 	fprintf(file, "\n%s\n", sentence);
 	return r;
 }

@@ -119,7 +119,7 @@ int curve_table(FILE *file, const struct mtl_curve *curve, const struct terminal
 	size_format(curve->reference_bytes, reference);
 	for (size_t i = 0; i < n; i++) {
 		snprintf(titles[i], CELL, chosen[i]->title, reference);
-		heads[i] = (struct table_column){titles[i], chosen[i]->alignment};
+		heads[i] = (struct table_column){titles[i], chosen[i]->alignment, 0};
 	}
 	r = table_new(heads, n, terminal, &table);
 	for (size_t i = 0; r == 0 && i < curve->n_points; i++)

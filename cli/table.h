@@ -14,6 +14,7 @@ enum alignment { LEFT, RIGHT };
 struct table_column {
 	const char *title;
 	enum alignment alignment;
+	unsigned margin; /* not 0: wrap at a terminal's width less this, which the others take */
 };
 
 /* Columns as given; all titles NULL: no heading line. -ENOMEM. */

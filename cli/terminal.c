@@ -52,3 +52,19 @@ char *printable(const char *text, char *ret_text, size_t size)
 	ret_text[i] = '\0';
 	return ret_text;
 }
+
+void wrap_words(char *text, size_t width)
+{
+	while (strlen(text) > width) {
+		size_t end = width;
+
+		while (end > 0 && text[end] != ' ')
+			end--;
+		if (end == 0)
+			end = strcspn(text, " ");
+		if (!text[end])
+			return;
+		text[end] = '\n';
+		text += end + 1;
+	}
+}

@@ -19,4 +19,7 @@ struct terminal terminal_describe(FILE *file);
 /* comm of a process may hold anything: what is not printable ASCII comes out as '?'. */
 char *printable(const char *text, char *ret_text, size_t size);
 
+/* Turns blanks into line ends so that no line is longer than width, where words allow it. */
+void wrap_words(char *text, size_t width);
+
 #endif

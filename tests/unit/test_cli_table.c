@@ -121,7 +121,7 @@ static void lines_below_the_resolution_are_faint(void **state)
 
 static void control_characters_do_not_reach_the_terminal(void **state)
 {
-	static const struct table_column columns[] = {{"NAME", LEFT}, {"VALUE", RIGHT}};
+	static const struct table_column columns[] = {{"NAME", LEFT, 0}, {"VALUE", RIGHT, 0}};
 	static const char *const cells[] = {"a\033[2Jb", "c\nd"};
 	_cleanup_(table_freep) struct table *table = NULL;
 	_cleanup_free_ char *text = NULL;
@@ -136,6 +136,43 @@ static void control_characters_do_not_reach_the_terminal(void **state)
 	assert_null(strchr(text, '\033'));
 	assert_string_equal(printable("a\033[2J\xc3\xa9 b", safe, sizeof(safe)), "a?[2J?? b");
 	assert_string_equal(printable("longer than that buffer", safe, 7), "longer");
+}
+
+static void words_are_wrapped_whole(void **state)
+{
+	char text[] = "one two three four", tight[] = "longword a", single[] = "longword";
+
+	(void)state;
+	wrap_words(text, 9);
+	assert_string_equal(text, "one two\nthree\nfour");
+	wrap_words(tight, 4);
+	assert_string_equal(tight, "longword\na");
+	wrap_words(single, 4);
+	assert_string_equal(single, "longword");
+}
+
+static void a_wide_cell_is_wrapped_on_a_terminal_only(void **state)
+{
+	static const struct table_column columns[] = {{"A", LEFT, 0}, {"B", LEFT, 10}};
+	static const char *const cells[] = {"x", "some words that do not fit"};
+	struct terminal kinds[] = {{.width = 30}, {.width = 30, .is_terminal = true}};
+	static const char *const expected[] = {
+	        "some words that do not fit\n", "some words that do"};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		_cleanup_(table_freep) struct table *table = NULL;
+		_cleanup_free_ char *text = NULL;
+		FILE *file = open_text(&text);
+
+		assert_int_equal(table_new(columns, 2, &kinds[i], &table), 0);
+		assert_int_equal(table_add(table, cells, false), 0);
+		assert_int_equal(table_print(table, file), 0);
+		fclose(file);
+		assert_non_null(strstr(text, expected[i]));
+		assert_null(strstr(text, "\\x"));
+		assert_int_equal(strstr(text, "that do not fit") != NULL, i == 0);
+	}
 }
 
 static char *report_of(struct curve_fixture *fixture, bool with_table)
@@ -162,8 +199,8 @@ static void a_report_says_what_it_rests_on(void **state)
 	assert_non_null(strstr(text, "fixture (pid 77), 17M resident"));
 	assert_non_null(strstr(text, "rung watchpoints"));
 	assert_non_null(strstr(text, "881 observations"));
-	assert_non_null(strstr(text, "; 3 lost"));
-	assert_non_null(strstr(text, "0.4 % of its CPU time, unknown of one core"));
+	assert_non_null(strstr(text, ", 3 lost, in 29.8 s"));
+	assert_non_null(strstr(text, "overhead 0.4 % of its CPU time; mtld takes unknown"));
 	assert_non_null(strstr(text, "note: three slots only"));
 	assert_non_null(strstr(text, "4M in 1 ms"));
 	assert_non_null(strstr(text, "16M in 1 s (90 % interval 15M .. 17M)"));
@@ -320,6 +357,8 @@ int main(void)
 	        cmocka_unit_test(an_undefined_ratio_is_a_dash),
 	        cmocka_unit_test(lines_below_the_resolution_are_faint),
 	        cmocka_unit_test(control_characters_do_not_reach_the_terminal),
+	        cmocka_unit_test(words_are_wrapped_whole),
+	        cmocka_unit_test(a_wide_cell_is_wrapped_on_a_terminal_only),
 	        cmocka_unit_test(a_report_says_what_it_rests_on),
 	        cmocka_unit_test(a_report_may_go_without_the_table),
 	        cmocka_unit_test(csv_keeps_the_digits),

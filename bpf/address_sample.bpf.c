@@ -21,7 +21,6 @@ int address_sample(struct bpf_perf_event_data *ctx)
 	if (!process)
 		return 0;
 	before = __sync_fetch_and_add(&process->faults, 1);
-	process->faulted_page = page;
 	if (page == process->watched_page)
 		process->reborn = process->sequence;
 	if (before % MTL_FAULT_PERIOD == 0)

@@ -33,7 +33,7 @@ struct mtl_process {
 	__u64 clock;                   /* bpf: see above */
 	__u64 switches;                /* bpf: times a thread was switched in */
 	__u64 faults;                  /* bpf: page faults, each a page that became resident */
-	__u64 faulted_page;            /* bpf: page number of the latest of them */
+	__u64 reserved64;
 	__u64 traps;                   /* bpf: debug exceptions taken */
 	__u64 stray_traps;             /* bpf: of these, not the first of an armed slot */
 	__u64 lost;                    /* bpf: hits that found no room in the ring */
@@ -55,8 +55,7 @@ struct mtl_cpu {
 	__u32 previous;          /* bpf */
 	__u32 previous_runnable; /* bpf: it was preempted, not put to sleep */
 	__u32 reserved;
-	__u64 switched;          /* bpf: when, CLOCK_MONOTONIC ns */
-	__u64 pad[5];
+	__u64 pad[6];
 };
 
 /* What a trap, a switch and an arming cost the target, to be taken out of its clock. */

@@ -68,7 +68,6 @@ int BPF_PROG(process_clock, bool preempt, struct task_struct *prev, struct task_
 		switch_out(cpu->current, prev, now);
 	cpu->previous = cpu->current;
 	cpu->previous_runnable = prev->__state == 0;
-	cpu->switched = now;
 	cpu->current = switch_in(next, id, now);
 	return 0;
 }

@@ -2,7 +2,7 @@
 /*
  * All state of the daemon and its wiring into the event loop.
  *
- * While something is tracked a timer ticks 20 times a second; while nothing is, programs are
+ * While something is tracked a timer ticks ten times a second; while nothing is, programs are
  * detached and no timer runs: an idle mtld costs nothing. A process that ends is noticed through
  * its pidfd and keeps its last curve for a while.
  */
@@ -23,8 +23,8 @@
 #include "instrument.h"
 #include "tracked.h"
 
-#define TICK_USEC 50000
-#define TICKS_A_SECOND 20
+#define TICK_USEC 100000
+#define TICKS_A_SECOND 10
 
 /* The calibration child has the sampler's last slot. */
 enum { INDEX_MAX = MTL_PROCESSES_MAX - 1 };

@@ -5,12 +5,13 @@
  * Mapped memory is cut into regions of at most 2 MiB. A survey counts the resident pages of each
  * from /proc/PID/pagemap. A draw then picks region j with probability
  *
- *     p_j = (r_j + FLOOR) / sum (r_i + FLOOR)          r: resident pages by the latest survey
+ *     p_j = (r_j + f_j) / sum (r_i + f_i)      r: resident pages by the latest survey
+ *                                              f: FLOOR_SHARE of all r, spread over mapped pages
  *
  * reads that region's slice of pagemap anew, and picks one of the n_j pages resident *now*, one of
  * its 64 lines and some of the line's words, all uniformly. The line was drawn with probability
  * q = p_j / (64 n_j), whatever has changed since the survey: the weight 1/q carries that to the
- * estimate, and FLOOR keeps every region possible. Draws that meet an empty region are repeated;
+ * estimate, and the floor f keeps every region possible and its weight bounded. Draws that meet an empty region are repeated;
  * the share of draws that did not (a running average) corrects the weight for it.
  *
  * Left out: what data accesses cannot reach or debug registers cannot watch (no permission, vsyscall,
@@ -33,7 +34,7 @@
 #define REGION_PAGES 512
 #define REGIONS_MAX 131072 /* 256 GiB */
 #define LINES_PER_PAGE (PAGE / MTL_LINE_BYTES)
-#define FLOOR 0.05
+#define FLOOR_SHARE 0.1
 #define TRIES 64
 
 /* pagemap: bit 63 present, 61 file-mapped or shared anonymous, 0-54 page frame */
@@ -47,7 +48,7 @@ struct region {
 	uint16_t pages;
 	uint16_t resident;
 	uint32_t reserved;
-	double sum; /* of (resident + FLOOR) up to and including this region */
+	double sum; /* of (resident + floor) up to and including this region */
 };
 
 struct regions {
@@ -178,13 +179,17 @@ static unsigned count_present(const uint64_t *entries, unsigned n)
 static void finish_survey(struct planner *planner)
 {
 	struct regions old = planner->now;
-	double sum = 0, resident = 0;
+	double sum = 0, resident = 0, mapped = 0, floor;
 
+	for (unsigned i = 0; i < planner->next.n; i++) {
+		resident += planner->next.items[i].resident;
+		mapped += planner->next.items[i].pages;
+	}
+	floor = fmax(FLOOR_SHARE * resident, 1) / mapped;
 	for (unsigned i = 0; i < planner->next.n; i++) {
 		struct region *region = &planner->next.items[i];
 
-		resident += region->resident;
-		region->sum = sum += region->resident + FLOOR;
+		region->sum = sum += region->resident + floor * region->pages;
 	}
 	planner->now = planner->next;
 	planner->next = (struct regions){.items = old.items, .allocated = old.allocated};
@@ -252,6 +257,13 @@ static struct region *pick_region(struct planner *planner)
 	return &regions->items[low];
 }
 
+static double probability_of(const struct regions *regions, const struct region *region)
+{
+	double before = region > regions->items ? region[-1].sum : 0;
+
+	return (region->sum - before) / regions->items[regions->n - 1].sum;
+}
+
 static double log_uniform(struct planner *planner, double low, double high)
 {
 	return low * pow(high / low, erand48(planner->random));
@@ -304,7 +316,7 @@ int planner_draw(struct planner *planner, const struct planner_deadlines *deadli
 	}
 	if (present == 0)
 		return -ENODATA;
-	p = (region->resident + FLOOR) / planner->now.items[planner->now.n - 1].sum;
+	p = probability_of(&planner->now, region);
 	line = (region->page + nth_present(entries, below(planner, present))) * PAGE +
 		below(planner, LINES_PER_PAGE) * MTL_LINE_BYTES;
 	*ret_candidate = (struct candidate){

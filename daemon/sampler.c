@@ -35,8 +35,6 @@
 #include "cleanup.h"
 
 #define NEVER UINT64_MAX
-/* A thread counts as preempted by the armer when it was switched out this recently. */
-#define PREEMPTED_NS 300000
 #define STACK_BYTES (128 * 1024)
 
 /* The watch under way. */
@@ -273,13 +271,13 @@ static void draw_moment(struct armer *armer)
 	armer->moment = armer->pace > 0 ? source_now() + (uint64_t)(gap * 1e9) : NEVER;
 }
 
-/* The target this armer has just preempted, or NULL. */
+/* The target this armer has preempted, or NULL: whoever ran on its CPU until it was switched in, and
+ * did not go to sleep by itself. */
 static struct target *preempted(struct armer *armer)
 {
 	const struct mtl_cpu *cpu = source_cpu(armer->sampler->source, armer->cpu);
 
-	if (!cpu->previous || !cpu->previous_runnable ||
-		source_now() - cpu->switched > PREEMPTED_NS)
+	if (!cpu->previous || !cpu->previous_runnable)
 		return NULL;
 	return armer->sampler->targets[cpu->previous - 1];
 }

@@ -2,7 +2,7 @@
 /*
  * One tracked process, from its first survey to the curve it leaves behind.
  *
- * Twenty times a second (only when it has run): finished observations go to the store, the
+ * Ten times a second (only when it has run): finished observations go to the store, the
  * sampler's queue is filled with freshly drawn lines, the survey goes on a little, births are noted.
  * Once a second: the governor sets the pace, the deadlines follow what the curve needs.
  *
@@ -29,7 +29,10 @@
 #define LINES_PER_PAGE 64
 #define FIRST_SURVEY_REGIONS 4096
 #define SURVEY_REGIONS_A_TICK 64
-#define SURVEY_INTERVAL_NS 1000000000ULL
+#define SURVEY_INTERVAL_NS 1000000000ULL /* at least; */
+#define SURVEY_SHARE 500                 /* and so many times as long as one takes */
+#define GROWTH 0.1 /* of resident pages */
+#define CHECK_INTERVAL_NS 5000000000ULL
 #define DEADLINE_SPAN 64.0 /* longest / shortest deadline */
 #define TAIL_SPAN 16.0     /* limit / longest */
 #define FIRST_LONGEST 0.05
@@ -69,6 +72,7 @@ static void begin_anew(struct tracked *tracked)
 	tracked->begin_cpu_ns = source_clock(tracked->instrument->source, tracked->index);
 	tracked->begin_wall_ns = source_now();
 	tracked->faults_seen = source_process(tracked->instrument->source, tracked->index)->faults;
+	tracked->faults_surveyed = tracked->faults_seen;
 	tracked->lines_born = 0;
 	tracked->lines_per_fault = LINES_PER_PAGE;
 	tracked->survey_due_ns = 0;
@@ -150,11 +154,18 @@ static int admit(struct tracked *tracked)
 	return source_resolve(tracked->instrument->source, tracked->pid, &tracked->tgid);
 }
 
+/* A planner looks at one address space: after exec there is another. */
+static int plan_anew(struct tracked *tracked)
+{
+	tracked->planner = planner_free(tracked->planner);
+	return planner_new(tracked->root, tracked->pid, source_now() ^ tracked->pid, &tracked->planner);
+}
+
 static int start_sampling(struct tracked *tracked)
 {
 	struct instrument *instrument = tracked->instrument;
 	struct governor_prices prices = governor_prices(&instrument->calibration);
-	int r = planner_new(tracked->root, tracked->pid, source_now() ^ tracked->pid, &tracked->planner);
+	int r = plan_anew(tracked);
 
 	if (r < 0)
 		return r;
@@ -248,7 +259,7 @@ struct tracked *tracked_free(struct tracked *tracked)
 	return NULL;
 }
 
-/* ---- twenty times a second ---- */
+/* ---- ten times a second ---- */
 
 static void note_births(struct tracked *tracked)
 {
@@ -266,7 +277,7 @@ static void refill(struct tracked *tracked)
 	struct candidate candidate;
 	/* Lines drawn long ago may be gone: hold what two ticks need, no more. */
 	unsigned held = SAMPLER_QUEUE - sampler_room(sampler, tracked->index);
-	unsigned wanted = fmin(SAMPLER_QUEUE, 2 + 0.1 * tracked->governor.pace);
+	unsigned wanted = fmin(SAMPLER_QUEUE, 2 + 0.2 * tracked->governor.pace);
 
 	for (; held < wanted; held++)
 		if (planner_draw(tracked->planner, &tracked->deadlines, calibration->slots,
@@ -275,14 +286,28 @@ static void refill(struct tracked *tracked)
 			return;
 }
 
+/* So many pages have come since the latest survey that draws by it weigh very unevenly. */
+static bool has_grown(const struct tracked *tracked)
+{
+	double pages = planner_resident_bytes(tracked->planner) / 4096;
+
+	return tracked->faults_seen - tracked->faults_surveyed > GROWTH * pages;
+}
+
 static void survey(struct tracked *tracked)
 {
 	uint64_t begin = source_now();
+	bool grown = has_grown(tracked);
 
-	if (begin < tracked->survey_due_ns)
+	if (begin < tracked->survey_due_ns && !grown)
 		return;
-	if (planner_survey(tracked->planner, SURVEY_REGIONS_A_TICK) == 1)
-		tracked->survey_due_ns = begin + SURVEY_INTERVAL_NS;
+	if (grown)
+		sampler_drop_candidates(tracked->instrument->sampler, tracked->index);
+	if (planner_survey(tracked->planner, SURVEY_REGIONS_A_TICK) == 0)
+		return;
+	tracked->faults_surveyed = tracked->faults_seen;
+	tracked->survey_due_ns = begin +
+			(uint64_t)fmax(SURVEY_INTERVAL_NS, SURVEY_SHARE * (double)(source_now() - begin));
 }
 
 void tracked_tick(struct tracked *tracked)
@@ -297,6 +322,8 @@ void tracked_tick(struct tracked *tracked)
 	if (tracked->counts.cpu_ns == ran && ran != 0)
 		return;
 	note_births(tracked);
+	if (!tracked->planner)
+		return;
 	survey(tracked);
 	if (tracked->state != TRACKED_PAUSED)
 		refill(tracked);
@@ -363,6 +390,19 @@ static void adapt_deadlines(struct tracked *tracked)
 	/* What share of resident memory it touches at all: for births of file pages. */
 }
 
+/* Events tell of threads and debuggers at once; this catches what an event that was lost would have
+ * told. */
+static void check(struct tracked *tracked)
+{
+	uint64_t now = source_now();
+
+	if (now < tracked->check_due_ns)
+		return;
+	tracked->check_due_ns = now + CHECK_INTERVAL_NS;
+	heed_debugger(tracked);
+	watch_threads(tracked);
+}
+
 void tracked_settle(struct tracked *tracked, double share)
 {
 	struct governor_prices prices = governor_prices(&tracked->instrument->calibration);
@@ -371,19 +411,20 @@ void tracked_settle(struct tracked *tracked, double share)
 	if (tracked->state == TRACKED_EXITED)
 		return;
 	delta = since_settled(tracked);
+	check(tracked);
 	if (delta.cpu_ns < 100000000)
-		return heed_debugger(tracked);
+		return;
 	governor_update(&tracked->governor, &prices, &delta, delta.cpu_ns / 1e9,
 		tracked->config->max_overhead, share);
 	tracked->observations_per_second = delta.arms / (delta.cpu_ns / 1e9);
+	if (getenv("MTLD_DEBUG_TRACKED"))
+		fprintf(stderr, "arms %lu hits %lu busy %lu starved %lu refused %lu reborn %lu switches %lu armed_sw %lu stray %lu cpu %.3f pace %.1f close %d cost %.1fus over %.4f share %.2f longest %.4f resident %.0f\n", delta.arms, delta.hits, delta.busy, delta.starved, tracked->counts.refused, tracked->counts.reborn, delta.switches, delta.armed_switches, tracked->counts.stray_traps, delta.cpu_ns/1e9, tracked->governor.pace, tracked->governor.close_between, tracked->governor.cost*1e6, tracked->governor.overhead, share, tracked->deadlines.longest, planner_resident_bytes(tracked->planner)/4096);
 	tracked->settled = tracked->counts;
 	sampler_set_pace(tracked->instrument->sampler, tracked->index, tracked->governor.pace,
 		tracked->governor.close_between);
 	adapt_deadlines(tracked);
 	store_expire(tracked->store,
 		tracked->counts.cpu_ns / 1e9 - STORE_WINDOWS * tracked->config->window_seconds);
-	heed_debugger(tracked);
-	watch_threads(tracked);
 }
 
 /* ---- events ---- */
@@ -392,6 +433,8 @@ static void exec(struct tracked *tracked)
 {
 	sampler_forget(tracked->instrument->sampler, tracked->index);
 	begin_anew(tracked);
+	if (plan_anew(tracked) < 0)
+		return; /* it has ended meanwhile: its pidfd will tell */
 	planner_survey(tracked->planner, FIRST_SURVEY_REGIONS);
 	set_state(tracked, TRACKED_STARTING, "it executed a new program: observing that one");
 	tracked->threads_changed = true;
@@ -401,7 +444,7 @@ static void learn_fault(struct tracked *tracked, uint64_t address)
 {
 	unsigned lines;
 
-	if (planner_fresh_lines(tracked->planner, address, &lines) < 0)
+	if (!tracked->planner || planner_fresh_lines(tracked->planner, address, &lines) < 0)
 		return;
 	/* Lines touched on a file page that was just mapped are not known: at least the one. */
 	tracked->lines_per_fault += ((lines ? lines : 1) - tracked->lines_per_fault) / 16;

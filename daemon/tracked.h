@@ -41,7 +41,8 @@ struct tracked {
 	uint64_t begin_wall_ns, begin_cpu_ns; /* of what the store holds: tracking or exec */
 	uint64_t end_wall_ns;                 /* 0: still running */
 	uint64_t survey_due_ns;               /* CLOCK_MONOTONIC */
-	uint64_t faults_seen;
+	uint64_t check_due_ns;                /* threads and debugger, likewise */
+	uint64_t faults_seen, faults_surveyed;
 	double lines_born, lines_per_fault;
 	double observations_per_second;
 
@@ -53,7 +54,7 @@ int tracked_new(struct instrument *instrument, const struct config *config, cons
 	pid_t pid, uint32_t index, struct tracked **ret_tracked);
 struct tracked *tracked_free(struct tracked *tracked);
 
-/* Some 20 times a second: fetches observations, refills the sampler's candidates. */
+/* Some ten times a second: fetches observations, refills the sampler's candidates. */
 void tracked_tick(struct tracked *tracked);
 
 /* About once a second: pace, deadlines, threads, debugger. share: governor_share(). */

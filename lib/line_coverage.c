@@ -26,10 +26,14 @@
 #include <string.h>
 #include "line_coverage.h"
 
-/* Steps of expectation-maximisation: more of them follow the noise further. */
-#define ITERATIONS 32
-/* The iteration has settled when P(line touched) moves by less than this fraction. */
-#define SETTLED 1e-5
+/*
+ * Steps of expectation-maximisation by kind: fewer words take more of them to tell apart what a
+ * line did; more than that follows the noise further.
+ */
+static const unsigned iterations[KINDS] = {32, 32, 128, 64, 32};
+
+/* The iteration has settled when it moves less than this fraction of what moves in the step. */
+#define SETTLED 1e-4
 /* At first, half of what moves is one more word, half is spread over all numbers above. */
 #define ONE_MORE 0.5
 /* The start of a fit to the counts keeps every j possible with this share spread over all. */
@@ -186,24 +190,45 @@ static void add_step_gain(const struct mtl_transition *transition, size_t n,
 	}
 }
 
+/* One iteration; returns how much of P(j) takes another way than before. */
+static double improve_rates(const struct mtl_coverage_model *model, const struct grid_step *step,
+        const double words[WORD_STATES], double rates[WORD_STATES][WORD_STATES])
+{
+	double gain[WORD_STATES][WORD_STATES] = {{0}}, changed = 0;
+
+	for (unsigned kind = 0; kind < KINDS; kind++)
+		if (step->share[kind] > 0)
+			add_step_gain(model->transition[kind], model->n_transitions[kind],
+			        step->seen[kind], step->share[kind], words, rates, gain);
+	for (unsigned j = 0; j < WORD_STATES; j++) {
+		double before[WORD_STATES];
+		memcpy(before, rates[j], sizeof(before));
+		for (unsigned l = j; l < WORD_STATES; l++)
+			rates[j][l] *= words[j] > 0 ? gain[j][l] : 1;
+		normalise(rates[j], WORD_STATES);
+		for (unsigned l = j; l < WORD_STATES; l++)
+			changed += words[j] * fabs(rates[j][l] - before[l]);
+	}
+	return changed;
+}
+
+static unsigned most_iterations(const double share[KINDS])
+{
+	unsigned most = 0;
+
+	for (unsigned kind = 1; kind < KINDS; kind++)
+		if (share[kind] > share[most])
+			most = kind;
+	return iterations[most];
+}
+
 static void fit_rates(const struct mtl_coverage_model *model, const struct grid_step *step,
         const double words[WORD_STATES], double rates[WORD_STATES][WORD_STATES])
 {
 	first_rates(step->moved, rates);
-	for (unsigned left = ITERATIONS; left > 0; left--) {
-		double gain[WORD_STATES][WORD_STATES] = {{0}}, before = rates[0][0];
-		for (unsigned kind = 0; kind < KINDS; kind++)
-			if (step->share[kind] > 0)
-				add_step_gain(model->transition[kind], model->n_transitions[kind],
-				        step->seen[kind], step->share[kind], words, rates, gain);
-		for (unsigned j = 0; j < WORD_STATES; j++) {
-			for (unsigned l = j; l < WORD_STATES; l++)
-				rates[j][l] *= words[j] > 0 ? gain[j][l] : 1;
-			normalise(rates[j], WORD_STATES);
-		}
-		if (fabs(rates[0][0] - before) <= SETTLED * (1 - rates[0][0]))
+	for (unsigned left = most_iterations(step->share); left > 0; left--)
+		if (improve_rates(model, step, words, rates) <= SETTLED * step->moved)
 			break;
-	}
 }
 
 static void move_on(const double rates[WORD_STATES][WORD_STATES], double words[WORD_STATES])
@@ -261,7 +286,7 @@ static double lines_by_counts(const struct mtl_coverage_model *model,
 	for (unsigned j = 0; j < WORD_STATES; j++)
 		words[j] = (1 - SPREAD) * (g ? coverage->words[g - 1][j] : j == 0) +
 		           SPREAD / WORD_STATES;
-	for (unsigned left = ITERATIONS; left > 0; left--) {
+	for (unsigned left = most_iterations(share); left > 0; left--) {
 		double gain[WORD_STATES] = {0}, before = words[0];
 		for (unsigned kind = 0; kind < KINDS; kind++)
 			if (share[kind] > 0)
@@ -270,7 +295,7 @@ static double lines_by_counts(const struct mtl_coverage_model *model,
 		for (unsigned j = 0; j < WORD_STATES; j++)
 			words[j] *= gain[j];
 		normalise(words, WORD_STATES);
-		if (fabs(words[0] - before) <= SETTLED * (1 - words[0]))
+		if (fabs(words[0] - before) <= SETTLED / 10 * (1 - words[0]))
 			break;
 	}
 	return 1 - words[0];

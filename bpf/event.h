@@ -33,7 +33,6 @@ struct mtl_process {
 	__u64 clock;                   /* bpf: see above */
 	__u64 switches;                /* bpf: times a thread was switched in */
 	__u64 faults;                  /* bpf: page faults, each a page that became resident */
-	__u64 reserved64;
 	__u64 traps;                   /* bpf: debug exceptions taken */
 	__u64 stray_traps;             /* bpf: of these, not the first of an armed slot */
 	__u64 lost;                    /* bpf: hits that found no room in the ring */
@@ -46,7 +45,7 @@ struct mtl_process {
 	__u32 reborn;                  /* bpf: sequence of the watch whose page was faulted in anew */
 	__u32 traced;                  /* bpf: 1 while a debugger holds the process */
 	__u32 cpu;                     /* bpf: CPU it was last switched in on */
-	__u32 reserved;
+	__u32 reserved[3];
 };
 
 /* Who runs on a CPU, and who ran there just before. Process numbers are index + 1; 0: untracked. */

@@ -34,6 +34,7 @@ struct question {
 	int wake_fd;     /* readable when the user wants to stop; -1: signals do that */
 	bool tracked;    /* by us */
 	bool progressed; /* a progress line is on the terminal */
+	bool shown;      /* a curve */
 };
 
 static double now(void)
@@ -98,7 +99,10 @@ static int not_yet(struct question *question, const struct client_reply *reply, 
 		return reply_explain(reply);
 	}
 	show_progress(question, reply);
-	return pause_before_again(question) ? -EAGAIN : MTL_NOT_ENOUGH;
+	if (pause_before_again(question))
+		return -EAGAIN;
+	clear_progress(question);
+	return question->shown ? MTL_DONE : MTL_NOT_ENOUGH;
 }
 
 static int call_curve(struct question *question, struct client_reply *ret_reply)
@@ -147,7 +151,7 @@ static int show_once(struct question *question)
 	return curve ? curve_output(curve, options) ?: code : code;
 }
 
-/* One update of the stream: -EAGAIN to go on, else an exit code. */
+/* One update of the stream: -EAGAIN to go on, else an exit code; of these MTL_NOT_ENOUGH unsaid. */
 static int show_update(struct question *question)
 {
 	_cleanup_(client_reply_done) struct client_reply reply = {0};
@@ -158,11 +162,14 @@ static int show_update(struct question *question)
 		return MTL_DONE;
 	if (r < 0)
 		return client_explain(r, question->options->socket);
+	if (reply_is(&reply, "NotEnoughObservations"))
+		return MTL_NOT_ENOUGH;
 	if (reply.error)
 		return reply_explain(&reply);
 	if (!json_object_object_get_ex(reply.parameters, "curve", &curve) || !curve)
 		return client_explain(-EBADMSG, question->options->socket);
 	code = curve_output(curve, question->options);
+	question->shown |= code == MTL_DONE;
 	return code == MTL_DONE && reply.continues ? -EAGAIN : code;
 }
 
@@ -177,25 +184,35 @@ static int catch_signals(void)
 	return signalfd(-1, &mask, SFD_CLOEXEC);
 }
 
-/* Until the process ends or the user wants to stop, which is a success. */
-static int watch(struct question *question)
+/* From the first curve until there are too few observations, the process ends, or a signal. */
+static int stream(struct question *question)
 {
-	_cleanup_close_ int signal_fd = catch_signals();
 	_cleanup_(json_object_putp) struct json_object *first = NULL;
 	const struct options *options = question->options;
-	int r;
+	int r = await_curve(question, isnan(options->wait) ? INFINITY : options->wait, &first);
 
-	question->wake_fd = signal_fd;
-	r = await_curve(question, isnan(options->wait) ? INFINITY : options->wait, &first);
 	if (r != MTL_DONE)
 		return r;
-	if (terminal_describe(stdout).is_terminal && !options->json)
-		fputs("\033[2J", stdout);
 	r = client_send(question->client, "Curve", question_curve(question->pid, options), true);
 	if (r < 0)
 		return client_explain(r, options->socket);
 	do
 		r = show_update(question);
+	while (r == -EAGAIN);
+	return r == MTL_NOT_ENOUGH ? -EAGAIN : r;
+}
+
+/* Until the process ends or the user wants to stop, which is a success. */
+static int watch(struct question *question)
+{
+	_cleanup_close_ int signal_fd = catch_signals();
+	int r;
+
+	question->wake_fd = signal_fd;
+	if (terminal_describe(stdout).is_terminal && !question->options->json)
+		fputs("\033[2J", stdout);
+	do
+		r = stream(question);
 	while (r == -EAGAIN);
 	return r;
 }

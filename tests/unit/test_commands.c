@@ -312,6 +312,28 @@ static void watching_prints_one_object_a_line(void **state)
 	assert_string_equal(fixture->output, CURVE "\n" CURVE "\n");
 }
 
+static void watching_survives_a_change_of_phase(void **state)
+{
+	static const char stream[] =
+	        "{\"method\":\"io.mtld.Curve\",\"parameters\":{\"pid\":7},\"more\":true}";
+	static const struct step script[] = {
+	        {ASK_CURVE, CURVE_REPLY "\0"},
+	        {stream, "{\"parameters\":{\"curve\":" CURVE "},\"continues\":true}\0" NOT_ENOUGH
+	                 "\0"},
+	        {ASK_CURVE, NOT_ENOUGH "\0"},
+	        {ASK_CURVE, CURVE_REPLY "\0"},
+	        {stream, CURVE_REPLY "\0"},
+	        {NULL, NULL},
+	};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	options.json = options.watch = true;
+	assert_int_equal(run(fixture, script, command_curve, &options), MTL_DONE);
+	assert_string_equal(fixture->output, CURVE "\n" CURVE "\n");
+	assert_string_equal(fixture->errors, "");
+}
+
 static void a_record_is_saved(void **state)
 {
 	static const struct step script[] = {
@@ -462,6 +484,7 @@ int main(void)
 	        SOCKET_TEST(a_daemon_that_hangs_up_is_said),
 	        SOCKET_TEST(a_curve_out_of_shape_is_refused),
 	        SOCKET_TEST(watching_prints_one_object_a_line),
+	        SOCKET_TEST(watching_survives_a_change_of_phase),
 	        SOCKET_TEST(a_record_is_saved),
 	        SOCKET_TEST(a_record_that_cannot_be_saved_is_a_failure),
 	        SOCKET_TEST(a_list_is_told_to_people),

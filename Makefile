@@ -60,7 +60,7 @@ FUZZERS := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/fuzz_*.c))
 SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(BPF_SRC))
 GENERATED := $(SKELETONS) $(if $(wildcard daemon/io.mtld.varlink),$(BUILD)/io.mtld.varlink.h)
 # programs the live tests bring along, one a file
-HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/live/*.c tests/bench/*.c tests/kernels/*.c))
+HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/machine/*.c tests/live/*.c tests/bench/*.c))
 
 PROGRAMS := $(BUILD)/mtld $(BUILD)/mtl $(BUILD)/libmtl.so $(BUILD)/libmtl.a
 

@@ -34,10 +34,11 @@ check    jq                 jq
 demo     bzip2              bzip2
 fuzz     libclang-rt-14-dev libclang-rt-14-dev
 format   clang-format       clang-format
-kernels  qemu-system-x86    qemu-system-x86_64
-kernels  cpio               cpio
-kernels  busybox-static     busybox-static
-kernels  jq                 jq
+machine  qemu-system-x86    qemu-system-x86_64
+machine  debootstrap        debootstrap
+machine  e2fsprogs          mke2fs
+machine  cpio               cpio
+machine  busybox-static     busybox-static
 systemd  debootstrap        debootstrap
 systemd  systemd-container  systemd-nspawn
 systemd  jq                 jq

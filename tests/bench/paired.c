@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <json-c/json.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

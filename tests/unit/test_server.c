@@ -235,7 +235,7 @@ static void answers_byte_by_byte(void **state)
 	serve();
 	fd = dial();
 	for (size_t i = 0; i < sizeof(STATUS); i++)
-		assert_int_equal(put(fd, STATUS + i, 1), 0);
+		assert_int_equal(put(fd, &STATUS[i], 1), 0);
 	assert_answered(fd);
 	close(fd);
 }
@@ -257,7 +257,7 @@ static void answers_a_half_closed_client(void **state)
 
 static void sends_large_answers_whole(void **state)
 {
-	struct json_object *object;
+	struct json_object *object, *record;
 	int fd;
 
 	(void)state;
@@ -268,9 +268,10 @@ static void sends_large_answers_whole(void **state)
 	ask(fd, RECORD);
 	object = got(fd);
 	assert_true(strlen(answer) > 1 << 20);
-	object = json_object_object_get(json_object_object_get(object, "parameters"), "record");
+	record = json_object_object_get(json_object_object_get(object, "parameters"), "record");
 	assert_int_equal(
-	        json_object_array_length(json_object_object_get(object, "observations")), 20000);
+	        json_object_array_length(json_object_object_get(record, "observations")), 20000);
+	json_object_put(object);
 	close(fd);
 }
 
@@ -415,20 +416,29 @@ static void streams_until_hang_up(void **state)
 /* A stream's reader who is slow gets fewer updates, and they do not pile up. */
 static void streams_skip_for_the_slow(void **state)
 {
-	int fd, size = 4096;
+	char message[4096] =
+	        "{\"method\":\"io.mtld.Curve\",\"more\":true,\"parameters\":{\"pid\":100,"
+	        "\"sizes\":[1";
+	unsigned curves;
+	int fd;
 
 	(void)state;
-	limits.stream_usec = 5000;
-	limits.stalled_usec = 60000000;
+	limits.stream_usec = 1000;
 	serve();
 	fake_process(manager, 100, 0);
+	for (int i = 1; i < 256; i++)
+		strcat(message, ",1");
+	strcat(message, "]}}");
 	fd = dial();
-	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
-	ask(fd, STREAM);
-	turn(3);
-	assert_true(manager->n_curves < 500);
+	ask(fd, message);
+	do {
+		curves = manager->n_curves;
+		turn(0.5);
+	} while (manager->n_curves != curves && curves < 50);
+	assert_true(curves < 50); /* the socket is full, nothing more is made */
 	assert_true(continues(fd));
-	assert_true(continues(fd));
+	while (manager->n_curves == curves)
+		assert_true(continues(fd));
 	close(fd);
 	assert_clients(0);
 }
@@ -441,13 +451,14 @@ static void refuses_garbage(void **state)
 		const char *bytes;
 		size_t size;
 	} garbage[] = {
-	        {"GET / HTTP/1.1\r\n\r\n", 19},
-	        {"", 1},
-	        {"{}", 3},
-	        {"{'method':'io.mtld.Status'}", 28},
-	        {"{\"method\":\"io.mtld.Status\"", 27},
-	        {"{\"method\":\"io.mtld.Status\",\"method\":\"io.mtld.List\"}", 53},
-	        {"[]\0\0\0", 5},
+#define WITH_NUL(text) {text, sizeof(text)}
+	        WITH_NUL("GET / HTTP/1.1\r\n\r\n"),
+	        WITH_NUL(""),
+	        WITH_NUL("{}"),
+	        WITH_NUL("{'method':'io.mtld.Status'}"),
+	        WITH_NUL("{\"method\":\"io.mtld.Status\""),
+	        WITH_NUL("{\"method\":\"io.mtld.Status\",\"method\":\"io.mtld.List\"}"),
+	        WITH_NUL("[]\0\0"),
 	};
 
 	(void)state;
@@ -525,7 +536,7 @@ static void drops_half_a_message(void **state)
 	begun = now();
 	assert_int_equal(put(fd, STATUS, 10), 0);
 	turn(0.1);
-	put(fd, STATUS + 10, 1); /* trickling does not help */
+	put(fd, &STATUS[10], 1); /* trickling does not help */
 	assert_hung_up(fd);
 	assert_true(now() - begun >= 0.19);
 	assert_clients(1); /* the idle one may stay */
@@ -696,6 +707,14 @@ static void judges_by_credentials(void **state)
 	}
 }
 
+/* It lets the kernel accept above the limit, then closes the connection to report EMFILE. */
+static bool under_valgrind(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+
+	return preload && strstr(preload, "vgpreload");
+}
+
 static void rests_without_descriptors(void **state)
 {
 	struct rlimit before, few;
@@ -719,7 +738,8 @@ static void rests_without_descriptors(void **state)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 	assert_true(ended - begun < 600); /* turn() itself makes one a millisecond */
 	assert_int_equal(server_clients(server), 0);
-	assert_answered(fd);
+	if (!under_valgrind())
+		assert_answered(fd);
 	close(fd);
 }
 

@@ -50,6 +50,7 @@ static void a_held_command_waits_for_its_start(void **state)
 	struct stat status;
 
 	(void)state;
+	need_pidfd();
 	close(mkstemp(path));
 	command = hold(argv);
 	assert_false(process_wait(&command.process, 0.05));
@@ -68,6 +69,7 @@ static void a_command_given_up_never_starts(void **state)
 	struct held_command command;
 
 	(void)state;
+	need_pidfd();
 	close(mkstemp(path));
 	command = hold(argv);
 	held_command_done(&command);

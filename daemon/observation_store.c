@@ -8,9 +8,15 @@
 
 #include <string.h>
 
+void store_forget_observations(struct observation_store *store)
+{
+	store->n_observations = store->next_observation = 0;
+}
+
 void store_clear(struct observation_store *store)
 {
-	store->n_observations = store->next_observation = store->n_births = 0;
+	store_forget_observations(store);
+	store->n_births = 0;
 	store->total = 0;
 }
 

@@ -31,7 +31,9 @@
 #define SURVEY_REGIONS_A_TICK 64
 #define SURVEY_INTERVAL_NS 1000000000ULL /* at least; */
 #define SURVEY_SHARE 500                 /* and so many times as long as one takes */
-#define GROWTH 0.1 /* of resident pages */
+#define SURVEY_STALE 0.02 /* new pages, as a share of those surveyed, that call for a survey */
+#define STALE_SHARE 50    /* but not sooner than so many times as long as one takes */
+#define NEW_PHASE 1.25    /* growth of resident memory that makes older observations another program's */
 #define CHECK_INTERVAL_NS 5000000000ULL
 #define DEADLINE_SPAN 64.0 /* longest / shortest deadline */
 #define TAIL_SPAN 16.0     /* limit / longest */
@@ -75,7 +77,8 @@ static void begin_anew(struct tracked *tracked)
 	tracked->faults_surveyed = tracked->faults_seen;
 	tracked->lines_born = 0;
 	tracked->lines_per_fault = LINES_PER_PAGE;
-	tracked->survey_due_ns = 0;
+	tracked->survey_due_ns = tracked->stale_due_ns = 0;
+	tracked->resident_at_first = 0;
 	set_longest(tracked, FIRST_LONGEST);
 }
 
@@ -286,28 +289,40 @@ static void refill(struct tracked *tracked)
 			return;
 }
 
-/* So many pages have come since the latest survey that draws by it weigh very unevenly. */
-static bool has_grown(const struct tracked *tracked)
+/* So many pages have come since the latest survey that draws by it would weigh very unevenly. */
+static bool is_stale(const struct tracked *tracked)
 {
 	double pages = planner_resident_bytes(tracked->planner) / 4096;
 
-	return tracked->faults_seen - tracked->faults_surveyed > GROWTH * pages;
+	return tracked->faults_seen - tracked->faults_surveyed > SURVEY_STALE * pages;
+}
+
+/* Observations of a process that was much smaller say nothing about it now. */
+static void heed_growth(struct tracked *tracked)
+{
+	double pages = planner_resident_bytes(tracked->planner) / 4096;
+
+	if (pages <= NEW_PHASE * tracked->resident_at_first)
+		return;
+	tracked->resident_at_first = pages;
+	store_forget_observations(tracked->store);
+	sampler_drop_candidates(tracked->instrument->sampler, tracked->index);
 }
 
 static void survey(struct tracked *tracked)
 {
 	uint64_t begin = source_now();
-	bool grown = has_grown(tracked);
+	bool stale = is_stale(tracked) && begin >= tracked->stale_due_ns;
 
-	if (begin < tracked->survey_due_ns && !grown)
+	if (begin < tracked->survey_due_ns && !stale)
 		return;
-	if (grown)
-		sampler_drop_candidates(tracked->instrument->sampler, tracked->index);
 	if (planner_survey(tracked->planner, SURVEY_REGIONS_A_TICK) == 0)
 		return;
 	tracked->faults_surveyed = tracked->faults_seen;
 	tracked->survey_due_ns = begin +
-			(uint64_t)fmax(SURVEY_INTERVAL_NS, SURVEY_SHARE * (double)(source_now() - begin));
+		(uint64_t)fmax(SURVEY_INTERVAL_NS, SURVEY_SHARE * (double)(source_now() - begin));
+	tracked->stale_due_ns = begin + STALE_SHARE * (source_now() - begin);
+	heed_growth(tracked);
 }
 
 void tracked_tick(struct tracked *tracked)

@@ -40,9 +40,10 @@ struct tracked {
 
 	uint64_t begin_wall_ns, begin_cpu_ns; /* of what the store holds: tracking or exec */
 	uint64_t end_wall_ns;                 /* 0: still running */
-	uint64_t survey_due_ns;               /* CLOCK_MONOTONIC */
+	uint64_t survey_due_ns, stale_due_ns; /* CLOCK_MONOTONIC */
 	uint64_t check_due_ns;                /* threads and debugger, likewise */
 	uint64_t faults_seen, faults_surveyed;
+	double resident_at_first; /* pages, when the oldest observation kept was drawn */
 	double lines_born, lines_per_fault;
 	double observations_per_second;
 

@@ -54,7 +54,7 @@ double mtl_misses_from_fill_time(const struct mtl_footprint *f, double resolutio
 		return f->birth_rate;
 	double size = fmax(lines, resolved);
 	double half = fmin(BAND * size, fmin(whole - size, size - resolved));
-	return mtl_mean_slope(f, size - half, size + half);
+	return fmax(mtl_mean_slope(f, size - half, size + half), f->birth_rate);
 }
 
 size_t mtl_default_sizes(double cache_bytes, double footprint_bytes, double *ret_sizes, size_t most)

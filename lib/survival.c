@@ -15,7 +15,10 @@
  * exact one.
  *
  * Weights are decay x lines (Horvitz-Thompson), so that lines x P(touched by T) is the plain
- * Horvitz-Thompson sum when nothing is censored.
+ * Horvitz-Thompson sum when nothing is censored. When it is, the rates N / Y of all observations
+ * together would be as noisy as the heaviest of them, so observations of like weight are estimated
+ * by themselves and added up (post-stratification): hot lines drawn often do not suffer from cold
+ * ones drawn rarely.
  */
 
 #include <errno.h>
@@ -31,6 +34,11 @@
 #define DEADLINE_SLACK 1e-6
 /* More lines than fit an address space of 64 bits. */
 #define LINES_MAX 0x1p58
+
+/* A stratum has at least so many observations, whose weights differ by less than so much, if need
+ * be by more. */
+#define STRATUM_LEAST 30
+#define STRATUM_SPREAD 2.0
 
 #define GRID_LOG_SPACED 32
 #define GRID_QUANTILES (GRID_MAX - GRID_LOG_SPACED)
@@ -146,15 +154,20 @@ static int descending_deadline(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
+/* Counted by decay alone: deadlines know nothing of lines, and strata keep heavy ones apart. */
 double mtl_trusted_window(struct mtl_samples *samples)
 {
-	double needed = fmin(TRUSTED_AT_RISK, mtl_effective_observations(samples) / 3);
-	double sum = 0, squares = 0;
+	double sum = 0, squares = 0, all = 0, all_squares = 0;
 
 	qsort(samples->sample, samples->n, sizeof(*samples->sample), descending_deadline);
 	for (size_t i = 0; i < samples->n; i++) {
-		sum += samples->sample[i].weight;
-		squares += samples->sample[i].weight * samples->sample[i].weight;
+		all += samples->sample[i].decay;
+		all_squares += samples->sample[i].decay * samples->sample[i].decay;
+	}
+	double needed = fmin(TRUSTED_AT_RISK, all * all / all_squares / 3);
+	for (size_t i = 0; i < samples->n; i++) {
+		sum += samples->sample[i].decay;
+		squares += samples->sample[i].decay * samples->sample[i].decay;
 		if (sum * sum >= needed * squares)
 			return samples->sample[i].deadline;
 	}
@@ -216,25 +229,76 @@ static size_t windows_up_to(const struct mtl_grid *grid, double deadline)
 	return bin < grid->n && grid->window[bin] <= deadline ? bin + 1 : bin;
 }
 
+static double lines_of(const struct mtl_sample *sample)
+{
+	return sample->weight / sample->decay;
+}
+
+static int by_kind_and_lines(const void *a, const void *b)
+{
+	const struct mtl_sample *s = a, *t = b;
+	double x = lines_of(s), y = lines_of(t);
+
+	return s->kind != t->kind ? s->kind - t->kind : (x > y) - (x < y);
+}
+
+/* How many of the first samples, all of one kind and ascending in weight, make a stratum. */
+static size_t stratum_length(const struct mtl_sample *sample, size_t n)
+{
+	size_t length = 1;
+
+	while (length < n && (length < STRATUM_LEAST ||
+	                             lines_of(&sample[length]) < STRATUM_SPREAD * lines_of(sample)))
+		length++;
+	return n - length < STRATUM_LEAST ? n : length;
+}
+
+static void stratify(struct mtl_sample *sample, size_t n)
+{
+	uint16_t stratum = 0;
+
+	for (size_t from = 0; from < n; stratum++) {
+		size_t to = from + stratum_length(sample + from, n - from);
+		for (; from < to; from++)
+			sample[from].stratum = stratum;
+	}
+}
+
+static void stratify_kinds(struct mtl_samples *samples)
+{
+	size_t from = 0, to = 0;
+
+	qsort(samples->sample, samples->n, sizeof(*samples->sample), by_kind_and_lines);
+	for (; from < samples->n; from = to) {
+		while (to < samples->n && samples->sample[to].kind == samples->sample[from].kind)
+			to++;
+		stratify(&samples->sample[from], to - from);
+	}
+}
+
+static void sample_on_grid(struct mtl_sample *s, const struct mtl_grid *grid)
+{
+	unsigned slots = s->kind == KIND_WHOLE_LINE ? 1 : s->kind;
+
+	s->bins = windows_up_to(grid, s->deadline);
+	s->n_steps = 0;
+	for (unsigned k = 0; k < slots && isfinite(s->touched[k]); k++) {
+		size_t bin = bin_of(grid, s->touched[k]);
+		if (bin >= s->bins)
+			break;
+		if (s->n_steps > 0 && s->steps[s->n_steps - 1].bin == bin)
+			s->steps[s->n_steps - 1].to = k + 1;
+		else
+			s->steps[s->n_steps++] =
+			        (struct mtl_step){.bin = bin, .from = k, .to = k + 1};
+	}
+}
+
 void mtl_samples_on_grid(struct mtl_samples *samples, const struct mtl_grid *grid)
 {
-	for (size_t i = 0; i < samples->n; i++) {
-		struct mtl_sample *s = &samples->sample[i];
-		unsigned slots = s->kind == KIND_WHOLE_LINE ? 1 : s->kind;
-
-		s->bins = windows_up_to(grid, s->deadline);
-		s->n_steps = 0;
-		for (unsigned k = 0; k < slots && isfinite(s->touched[k]); k++) {
-			size_t bin = bin_of(grid, s->touched[k]);
-			if (bin >= s->bins)
-				break;
-			if (s->n_steps > 0 && s->steps[s->n_steps - 1].bin == bin)
-				s->steps[s->n_steps - 1].to = k + 1;
-			else
-				s->steps[s->n_steps++] =
-				        (struct mtl_step){.bin = bin, .from = k, .to = k + 1};
-		}
-	}
+	stratify_kinds(samples);
+	for (size_t i = 0; i < samples->n; i++)
+		sample_on_grid(&samples->sample[i], grid);
 }
 
 static void tally_sample(struct mtl_tally *tally, const struct mtl_sample *s, double weight)
@@ -270,43 +334,80 @@ static void occupation_step(const double present[STATES], const double weight_mo
 	}
 }
 
-static void survival_of_kind(
-        const struct mtl_tally *tally, size_t bins, unsigned kind, struct mtl_survival *survival)
+/* Adds the survival of one stratum to that of its kind, as much of it as it weighs. */
+static void add_stratum(const struct mtl_tally *tally, size_t bins, double weight, unsigned kind,
+        struct mtl_survival *survival)
 {
-	double present[STATES] = {0};
-	const double start[STATES] = {1};
-	double(*occupied)[STATES] = survival->occupied[kind];
+	double present[STATES] = {0}, before[STATES] = {1}, after[STATES], moved[STATES][STATES];
 
 	for (size_t g = 0; g < bins; g++) {
-		survival->at_risk[kind][g] = 0;
 		for (unsigned k = 0; k < STATES; k++) {
 			present[k] += tally->entered[g][k];
 			survival->at_risk[kind][g] += present[k];
 		}
-		occupation_step(present, tally->moved[g], g ? occupied[g - 1] : start, occupied[g],
-		        survival->moved[kind][g]);
+		occupation_step(present, tally->moved[g], before, after, moved);
+		for (unsigned j = 0; j < STATES; j++) {
+			survival->occupied[kind][g][j] += weight * after[j];
+			for (unsigned k = j + 1; k < STATES; k++)
+				survival->moved[kind][g][j][k] += weight * moved[j][k];
+		}
+		memcpy(before, after, sizeof(before));
 	}
+}
+
+/* Sums of weights to probabilities; a kind that nobody saw this time has seen nothing. */
+static void scale_kind(unsigned kind, size_t bins, double weight, struct mtl_survival *survival)
+{
+	for (size_t g = 0; g < bins; g++) {
+		if (weight <= 0)
+			survival->occupied[kind][g][0] = 1;
+		for (unsigned j = 0; weight > 0 && j < STATES; j++) {
+			survival->occupied[kind][g][j] /= weight;
+			for (unsigned k = j + 1; k < STATES; k++)
+				survival->moved[kind][g][j][k] /= weight;
+		}
+	}
+}
+
+/* Tallies the samples from `from` on that belong together; returns the first that does not. */
+static size_t tally_stratum(const struct mtl_samples *samples, const uint8_t *multiplicity,
+        size_t from, struct mtl_tally *tally, double *ret_weight, double *decays)
+{
+	const struct mtl_sample *first = &samples->sample[from];
+	size_t i = from;
+
+	memset(tally, 0, sizeof(*tally));
+	*ret_weight = 0;
+	for (; i < samples->n; i++) {
+		const struct mtl_sample *s = &samples->sample[i];
+		double times = multiplicity ? multiplicity[i] : 1;
+		if (s->kind != first->kind || s->stratum != first->stratum)
+			break;
+		if (times == 0)
+			continue;
+		*decays += times * s->decay;
+		*ret_weight += times * s->weight;
+		tally_sample(tally, s, times * s->weight);
+	}
+	return i;
 }
 
 void mtl_survival_from_samples(const struct mtl_samples *samples, const uint8_t *multiplicity,
         const struct mtl_grid *grid, struct mtl_tally *tally, struct mtl_survival *ret_survival)
 {
-	double decays = 0, weights = 0;
+	double decays = 0, weights = 0, of_kind[KINDS] = {0};
 
-	for (unsigned kind = 0; kind < KINDS; kind++) {
-		if (!samples->present[kind])
-			continue;
-		memset(tally, 0, sizeof(*tally));
-		for (size_t i = 0; i < samples->n; i++) {
-			const struct mtl_sample *s = &samples->sample[i];
-			double times = multiplicity ? multiplicity[i] : 1;
-			if (s->kind != kind || times == 0)
-				continue;
-			decays += times * s->decay;
-			weights += times * s->weight;
-			tally_sample(tally, s, times * s->weight);
-		}
-		survival_of_kind(tally, grid->n, kind, ret_survival);
+	memset(ret_survival, 0, sizeof(*ret_survival));
+	for (size_t i = 0; i < samples->n;) {
+		unsigned kind = samples->sample[i].kind;
+		double weight;
+		i = tally_stratum(samples, multiplicity, i, tally, &weight, &decays);
+		add_stratum(tally, grid->n, weight, kind, ret_survival);
+		of_kind[kind] += weight;
+		weights += weight;
 	}
+	for (unsigned kind = 0; kind < KINDS; kind++)
+		if (samples->present[kind])
+			scale_kind(kind, grid->n, of_kind[kind], ret_survival);
 	ret_survival->lines = decays > 0 ? weights / decays : 0;
 }

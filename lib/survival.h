@@ -31,7 +31,8 @@ struct mtl_sample {
 	double deadline;
 	float touched[MTL_SLOTS_MAX]; /* ascending; INFINITY: not by the deadline */
 	struct mtl_step steps[MTL_SLOTS_MAX];
-	uint16_t bins; /* grid windows not longer than the deadline */
+	uint16_t bins;    /* grid windows not longer than the deadline */
+	uint16_t stratum; /* of its kind: observations of like weight */
 	uint8_t n_steps, kind;
 };
 
@@ -53,7 +54,7 @@ struct mtl_survival {
 	double moved[KINDS][GRID_MAX][STATES][STATES];
 };
 
-/* Scratch of mtl_survival_from_samples(), one kind at a time. */
+/* Scratch of mtl_survival_from_samples(), one kind and stratum at a time. */
 struct mtl_tally {
 	double entered[GRID_MAX + 1][STATES];
 	double moved[GRID_MAX][STATES][STATES];
@@ -81,7 +82,7 @@ double mtl_trusted_window(struct mtl_samples *samples);
 void mtl_grid_from_samples(const struct mtl_samples *samples, double shortest, double longest,
         double *scratch, struct mtl_grid *ret_grid);
 
-/* Gives each sample its steps on the grid. */
+/* Gives each sample its stratum and its steps on the grid. Sorts the samples. */
 void mtl_samples_on_grid(struct mtl_samples *samples, const struct mtl_grid *grid);
 
 /* multiplicity: how often each sample counts (NULL: once). */

@@ -104,8 +104,8 @@ static inline void sim_watch(uint64_t *random, const double touched[MTL_WORDS_PE
 	}
 }
 
-static inline void sim_observe(uint64_t *random, sim_kind *kind, unsigned slots, double lines,
-        struct mtl_observation *ret)
+static inline void sim_observe(
+        uint64_t *random, sim_kind *kind, unsigned slots, double lines, struct mtl_observation *ret)
 {
 	double touched[MTL_WORDS_PER_LINE];
 

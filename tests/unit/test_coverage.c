@@ -37,8 +37,7 @@ static void random_words(struct truth *truth, double hazard, double first)
 	for (unsigned g = 0; g < BINS; g++)
 		for (int j = 0; j < WORD_STATES; j++)
 			for (int l = j; l < WORD_STATES; l++)
-				truth->rates[g][j][l] = choose(8 - j, l - j) *
-				                        pow(hazard, l - j) *
+				truth->rates[g][j][l] = choose(8 - j, l - j) * pow(hazard, l - j) *
 				                        pow(1 - hazard, 8 - l);
 }
 
@@ -194,8 +193,8 @@ static void single_words_lie_between(void **state)
 
 static void kinds_together(void **state)
 {
-	struct mtl_samples samples = {.present = {
-	                                      [KIND_WHOLE_LINE] = true, [3] = true, [4] = true}};
+	struct mtl_samples samples = {
+	        .present = {[KIND_WHOLE_LINE] = true, [3] = true, [4] = true}};
 	struct truth truth = {0};
 	(void)state;
 

@@ -74,7 +74,7 @@ static void one_word_is_kaplan_meier(void **state)
 		struct mtl_grid grid;
 		for (size_t i = 0; i < FEW; i++) {
 			sim_observe(&random, sim_random_line, 1, 1, &o[i]);
-			o[i].weight = 0.1 + 10 * sim_uniform(&random);
+			o[i].weight = 1 + 0.99 * sim_uniform(&random); /* one stratum */
 			o[i].deadline = ceil(sim_uniform(&random) * 40) / 1024;
 			/* on a coarse raster, so that touches and deadlines tie */
 			double time = ceil(-log(sim_uniform(&random)) * 20) / 1024;
@@ -86,8 +86,8 @@ static void one_word_is_kaplan_meier(void **state)
 		mtl_survival_from_samples(&samples, NULL, &grid, &tally, &survival);
 		for (size_t g = 0; g < grid.n; g++)
 			assert_true(fabs(survival.occupied[KIND_WORD][g][0] -
-			                 kaplan_meier(o, FEW, grid.window, grid.n,
-			                         grid.window[g])) < 1e-12);
+			                    kaplan_meier(o, FEW, grid.window, grid.n,
+			                            grid.window[g])) < 1e-12);
 		mtl_samples_done(&samples);
 	}
 }
@@ -150,8 +150,8 @@ static void uncensored_is_counting(void **state)
 			all += o[i].weight;
 		}
 		for (unsigned k = 0; k < STATES; k++)
-			assert_true(fabs(survival.occupied[KIND_QUAD][g][k] - count[k] / all) <
-			            1e-12);
+			assert_true(
+			        fabs(survival.occupied[KIND_QUAD][g][k] - count[k] / all) < 1e-12);
 	}
 	mtl_samples_done(&samples);
 }
@@ -247,8 +247,8 @@ static void enough_means_enough(void **state)
 		o[i] = (struct mtl_observation){
 		        .deadline = 1, .weight = 1, .slots = 1, .touched = {INFINITY}};
 	assert_int_equal(mtl_samples_from_observations(NULL, 0, 0, 0, &samples), -ENODATA);
-	assert_int_equal(mtl_samples_from_observations(o, MTL_OBSERVATIONS_NEEDED - 1, SIM_END, 0,
-	                         &samples),
+	assert_int_equal(
+	        mtl_samples_from_observations(o, MTL_OBSERVATIONS_NEEDED - 1, SIM_END, 0, &samples),
 	        -ENODATA);
 	assert_int_equal(
 	        mtl_samples_from_observations(o, MTL_OBSERVATIONS_NEEDED, SIM_END, 0, &samples), 0);
@@ -256,8 +256,8 @@ static void enough_means_enough(void **state)
 	/* one whose deadline has not passed does not count, touched or not */
 	o[0].moment = SIM_END - 0.5;
 	o[0].touched[0] = 0.1;
-	assert_int_equal(mtl_samples_from_observations(o, MTL_OBSERVATIONS_NEEDED, SIM_END, 0,
-	                         &samples),
+	assert_int_equal(
+	        mtl_samples_from_observations(o, MTL_OBSERVATIONS_NEEDED, SIM_END, 0, &samples),
 	        -ENODATA);
 }
 
@@ -295,16 +295,44 @@ static void trusted_window_needs_watchers(void **state)
 	assert_true(mtl_trusted_window(&samples) == 8.1); /* 20 deadlines are that long or longer */
 	mtl_samples_done(&samples);
 
+	o[7].weight =
+	        1e12; /* one line stands for nearly all, but deadlines know nothing of lines */
+	samples_of(o, 100, &samples);
+	assert_true(mtl_effective_observations(&samples) < 1.001);
+	assert_true(mtl_trusted_window(&samples) == 8.1);
+	mtl_samples_done(&samples);
+
 	for (size_t i = 0; i < 100; i++)
 		o[i].deadline = 0.25;
 	samples_of(o, 100, &samples);
 	assert_true(mtl_trusted_window(&samples) == 0.25);
 	mtl_samples_done(&samples);
+}
 
-	o[7].weight = 1e12; /* one line stands for nearly all: no window has 20 effective watchers */
-	samples_of(o, 100, &samples);
-	assert_true(mtl_effective_observations(&samples) < 1.001);
-	assert_true(mtl_trusted_window(&samples) == 0.25);
+/* Hot lines drawn often, cold ones rarely: each estimated by themselves. */
+static void strata_are_of_like_weight(void **state)
+{
+	static struct mtl_observation o[300];
+	struct mtl_grid grid = {1, {0.1}};
+	struct mtl_samples samples;
+	double hot = 0;
+	(void)state;
+
+	for (size_t i = 0; i < 300; i++) {
+		bool cold = i % 6 == 0;
+		o[i] = (struct mtl_observation){.deadline = 0.05 + 0.1 * (i % 7 > 2),
+		        .weight = cold ? 1e6 : 1 + i % 2 * 0.5,
+		        .slots = 1,
+		        .touched = {cold ? INFINITY : 0.01f}};
+		hot += cold ? 0 : o[i].weight / 300;
+	}
+	samples_of(o, 300, &samples);
+	mtl_samples_on_grid(&samples, &grid);
+	for (size_t i = 0; i < 300; i++)
+		assert_int_equal(samples.sample[i].stratum, i >= 250);
+	mtl_survival_from_samples(&samples, NULL, &grid, &tally, &survival);
+	double touched = survival.occupied[KIND_WORD][0][1] * survival.lines;
+	assert_true(fabs(touched / hot - 1) < 1e-12);
 	mtl_samples_done(&samples);
 }
 
@@ -315,11 +343,8 @@ static void decay_forgets(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < FEW; i++)
-		o[i] = (struct mtl_observation){.moment = i,
-		        .deadline = 1,
-		        .weight = 2,
-		        .slots = 1,
-		        .touched = {INFINITY}};
+		o[i] = (struct mtl_observation){
+		        .moment = i, .deadline = 1, .weight = 2, .slots = 1, .touched = {INFINITY}};
 	assert_int_equal(mtl_samples_from_observations(o, FEW, SIM_END, 10, &samples), 0);
 	assert_true(fabs(samples.sample[30].weight / samples.sample[20].weight - exp(1)) < 1e-9);
 	assert_true(fabs(samples.sample[20].weight / samples.sample[20].decay - 2) < 1e-12);
@@ -362,6 +387,7 @@ int main(void)
 	        cmocka_unit_test(enough_means_enough),
 	        cmocka_unit_test(touches_out_of_range),
 	        cmocka_unit_test(trusted_window_needs_watchers),
+	        cmocka_unit_test(strata_are_of_like_weight),
 	        cmocka_unit_test(decay_forgets),
 	        cmocka_unit_test(grid_is_a_grid),
 	};

@@ -171,7 +171,7 @@ static int begin(struct bench *bench, unsigned slots, unsigned length)
 	if (r >= 0)
 		r = source_track(bench->source, bench->tgid, INDEX);
 	if (r >= 0)
-		r = sampler_add(bench->sampler, INDEX, bench->child, slots, length);
+		r = sampler_add(bench->sampler, INDEX, slots, length);
 	if (r >= 0)
 		r = sampler_threads(bench->sampler, INDEX, &bench->child, 1);
 	bench->times.values = calloc(TIMES, sizeof(double));

@@ -16,6 +16,7 @@ struct instrument {
 	struct source *source;   /* NULL: no sampling here */
 	struct sampler *sampler;
 	struct calibration calibration;
+	double l2_bytes, last_cache_bytes; /* of this machine; 0: unknown */
 	char reason[256]; /* why this rung */
 	char fix[256];    /* what would help; "" when nothing is needed */
 };

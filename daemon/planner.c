@@ -11,7 +11,8 @@
  * reads that region's slice of pagemap anew, and picks one of the n_j pages resident *now*, one of
  * its 64 lines and some of the line's words, all uniformly. The line was drawn with probability
  * q = p_j / (64 n_j), whatever has changed since the survey: the weight 1/q carries that to the
- * estimate, and the floor f keeps every region possible and its weight bounded. Draws that meet an empty region are repeated;
+ * estimate (while nothing became resident since the survey, r_j serves for n_j and one entry is read
+ * instead of the slice), and the floor f keeps every region possible and its weight bounded. Draws that meet an empty region are repeated;
  * the share of draws that did not (a running average) corrects the weight for it.
  *
  * Left out: what data accesses cannot reach or debug registers cannot watch (no permission, vsyscall,
@@ -36,6 +37,7 @@
 #define LINES_PER_PAGE (PAGE / MTL_LINE_BYTES)
 #define FLOOR_SHARE 0.1
 #define TRIES 64
+#define QUICK_TRIES 8
 
 /* pagemap: bit 63 present, 61 file-mapped or shared anonymous, 0-54 page frame */
 #define PAGEMAP_PRESENT (1ULL << 63)
@@ -63,6 +65,7 @@ struct planner {
 	int pagemap, page_flags;
 	struct regions now, next; /* the latest survey, and the one under way */
 	unsigned surveyed;        /* regions of `next` already counted */
+	bool settled;             /* nothing became resident since the latest survey */
 	double met;               /* share of draws that met a resident page */
 	double resident_pages;
 	unsigned short random[3];
@@ -223,6 +226,11 @@ int planner_survey(struct planner *planner, unsigned n_regions)
 	return 1;
 }
 
+void planner_set_settled(struct planner *planner, bool settled)
+{
+	planner->settled = settled;
+}
+
 double planner_resident_bytes(const struct planner *planner)
 {
 	return planner->resident_pages * PAGE;
@@ -299,30 +307,57 @@ static uint64_t nth_present(const uint64_t *entries, unsigned n)
 			return page;
 }
 
+/* One resident page of the region, uniformly, by single entries; false: too few are resident. */
+static bool pick_page_quickly(struct planner *planner, const struct region *region, uint64_t *ret_page)
+{
+	for (unsigned i = 0; i < QUICK_TRIES; i++) {
+		uint64_t entry, page = region->page + below(planner, region->pages);
+
+		if (pread(planner->pagemap, &entry, 8, page * 8) == 8 && (entry & PAGEMAP_PRESENT)) {
+			*ret_page = page;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* One resident page of the region, uniformly; returns how many it has, 0: none. */
+static unsigned pick_page(struct planner *planner, const struct region *region, uint64_t *ret_page)
+{
+	uint64_t entries[REGION_PAGES];
+	unsigned present;
+
+	if (planner->settled && region->resident * 4U > region->pages &&
+		pick_page_quickly(planner, region, ret_page))
+		return region->resident;
+	present = count_present(entries, read_region(planner, region, entries));
+	if (present > 0)
+		*ret_page = region->page + nth_present(entries, below(planner, present));
+	return present;
+}
+
 int planner_draw(struct planner *planner, const struct planner_deadlines *deadlines, unsigned slots,
 	bool whole_line, struct candidate *ret_candidate)
 {
-	uint64_t entries[REGION_PAGES], line;
 	struct region *region = NULL;
 	unsigned present = 0;
-	double p;
+	uint64_t page = 0, line;
 
 	if (planner->now.n == 0)
 		return -ENODATA;
 	for (unsigned i = 0; i < TRIES && present == 0; i++) {
 		region = pick_region(planner);
-		present = count_present(entries, read_region(planner, region, entries));
+		present = pick_page(planner, region, &page);
 		planner->met += ((present > 0) - planner->met) / 256;
 	}
 	if (present == 0)
 		return -ENODATA;
-	p = probability_of(&planner->now, region);
-	line = (region->page + nth_present(entries, below(planner, present))) * PAGE +
-		below(planner, LINES_PER_PAGE) * MTL_LINE_BYTES;
+	line = page * PAGE + below(planner, LINES_PER_PAGE) * MTL_LINE_BYTES;
 	*ret_candidate = (struct candidate){
 		.slots = whole_line ? 1 : slots,
 		.whole_line = whole_line,
-		.weight = present * (double)LINES_PER_PAGE / p * planner->met,
+		.weight = present * (double)LINES_PER_PAGE / probability_of(&planner->now, region) *
+			planner->met,
 		.deadline_ns = draw_deadline(planner, deadlines) * 1e9,
 	};
 	if (whole_line)

@@ -27,6 +27,10 @@ struct planner *planner_free(struct planner *planner);
  * all of it replaces the previous one. Returns 1 when a pass was completed, 0 when not, or -ESRCH. */
 int planner_survey(struct planner *planner, unsigned n_regions);
 
+/* Whether nothing has become resident since the latest survey (no page faults): draws then cost a
+ * tenth. Pages given back meanwhile make them wrong by that share, until the next survey. */
+void planner_set_settled(struct planner *planner, bool settled);
+
 /* Bytes resident by the latest survey, bytes mapped where the survey could not look. */
 double planner_resident_bytes(const struct planner *planner);
 double planner_unseen_bytes(const struct planner *planner);

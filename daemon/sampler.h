@@ -51,7 +51,7 @@ void sampler_set_method(struct sampler *sampler, enum watch_method method);
 void sampler_set_shift(struct sampler *sampler, double shift_ns);
 
 /* Takes process `index` (already tracked in the source) under observation. */
-int sampler_add(struct sampler *sampler, uint32_t index, pid_t pid, unsigned slots, unsigned length);
+int sampler_add(struct sampler *sampler, uint32_t index, unsigned slots, unsigned length);
 void sampler_remove(struct sampler *sampler, uint32_t index);
 
 /* Opens events of new threads and closes those of ended ones; tids as in /proc/PID/task.

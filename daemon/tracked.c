@@ -175,7 +175,7 @@ static int start_sampling(struct tracked *tracked)
 	r = source_track(instrument->source, tracked->tgid, tracked->index);
 	if (r < 0)
 		return r;
-	r = sampler_add(instrument->sampler, tracked->index, tracked->pid, instrument->calibration.slots,
+	r = sampler_add(instrument->sampler, tracked->index, instrument->calibration.slots,
 		instrument->calibration.length);
 	if (r < 0) {
 		source_untrack(instrument->source, tracked->tgid);
@@ -282,6 +282,7 @@ static void refill(struct tracked *tracked)
 	unsigned held = SAMPLER_QUEUE - sampler_room(sampler, tracked->index);
 	unsigned wanted = fmin(SAMPLER_QUEUE, 2 + 0.2 * tracked->governor.pace);
 
+	planner_set_settled(tracked->planner, tracked->faults_seen == tracked->faults_surveyed);
 	for (; held < wanted; held++)
 		if (planner_draw(tracked->planner, &tracked->deadlines, calibration->slots,
 			    calibration->length == MTL_LINE_BYTES, &candidate) < 0 ||
@@ -364,7 +365,7 @@ static struct sampler_counts since_settled(const struct tracked *tracked)
 /* Where the footprint stands at a quarter of the longest window and at all of it. */
 static int look_at_windows(struct tracked *tracked, struct mtl_curve **ret_curve)
 {
-	double cache = proc_cache_bytes(tracked->root, 0);
+	double cache = tracked->instrument->last_cache_bytes;
 	double windows[] = {tracked->deadlines.longest / 4, tracked->deadlines.longest};
 	double size = 2 * (cache > 0 ? cache : 32 << 20);
 	_cleanup_free_ struct mtl_observation *copy =
@@ -432,8 +433,6 @@ void tracked_settle(struct tracked *tracked, double share)
 	governor_update(&tracked->governor, &prices, &delta, delta.cpu_ns / 1e9,
 		tracked->config->max_overhead, share);
 	tracked->observations_per_second = delta.arms / (delta.cpu_ns / 1e9);
-	if (getenv("MTLD_DEBUG_TRACKED"))
-		fprintf(stderr, "arms %lu hits %lu busy %lu starved %lu refused %lu reborn %lu switches %lu armed_sw %lu stray %lu cpu %.3f pace %.1f close %d cost %.1fus over %.4f share %.2f longest %.4f resident %.0f\n", delta.arms, delta.hits, delta.busy, delta.starved, tracked->counts.refused, tracked->counts.reborn, delta.switches, delta.armed_switches, tracked->counts.stray_traps, delta.cpu_ns/1e9, tracked->governor.pace, tracked->governor.close_between, tracked->governor.cost*1e6, tracked->governor.overhead, share, tracked->deadlines.longest, planner_resident_bytes(tracked->planner)/4096);
 	tracked->settled = tracked->counts;
 	sampler_set_pace(tracked->instrument->sampler, tracked->index, tracked->governor.pace,
 		tracked->governor.close_between);
@@ -573,12 +572,12 @@ void tracked_origin(const struct tracked *tracked, double overhead_daemon,
 
 void tracked_options(const struct tracked *tracked, struct mtl_estimate_options *options)
 {
-	double l2 = proc_cache_bytes(tracked->root, 2);
+	double l2 = tracked->instrument->l2_bytes;
 
 	options->now = cpu_ns(tracked) / 1e9;
 	options->window_seconds = tracked->config->window_seconds;
 	options->resolution_seconds = tracked->instrument->calibration.resolution_seconds;
-	options->cache_bytes = proc_cache_bytes(tracked->root, 0);
+	options->cache_bytes = tracked->instrument->last_cache_bytes;
 	options->accesses_per_second = NAN;
 	options->seed = tracked->store->total + 1;
 	if (!(options->reference_bytes > 0))

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+/*
+ * One watch, from launch to landing.
+ *
+ * At launch the BPF programs are told the addresses, then the slots are armed; the process is off
+ * its CPU, so its clock stands and all slots share one moment. Each first trap fixes a time and
+ * turns its slot off. Landing comes with the last slot or the deadline, whichever is first; slots
+ * still on then are censored at the deadline. A touch seen after the deadline (the landing may come
+ * late) counts as none, and so does a touch after the page was faulted in anew: the line that was
+ * drawn had died untouched.
+ */
+#include "flight.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static void publish(struct target *target, const struct candidate *candidate)
+{
+	struct mtl_process *process = target->process;
+
+	process->sequence++;
+	process->hits = 0;
+	process->watched_page = candidate->address[0] >> MTL_PAGE_SHIFT;
+	for (unsigned slot = 0; slot < MTL_SLOTS; slot++)
+		process->slot_address[slot] = slot < candidate->slots ? candidate->address[slot] : 0;
+	process->slots_on = candidate->slots;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static void unpublish(struct mtl_process *process)
+{
+	process->slots_on = 0;
+	process->watched_page = 0;
+	memset(process->slot_address, 0, sizeof(process->slot_address));
+}
+
+static float touched_seconds(const struct target *target, unsigned slot)
+{
+	const struct flight *flight = &target->flight;
+	double ns;
+
+	if (flight->touched[slot] == NEVER)
+		return INFINITY;
+	ns = (double)flight->touched[slot] - (double)flight->moment - target->shift_ns;
+	if (ns > (double)flight->candidate.deadline_ns)
+		return INFINITY;
+	return ns > 0 ? ns / 1e9 : 0;
+}
+
+static void record(struct target *target)
+{
+	const struct flight *flight = &target->flight;
+	struct mtl_observation *observation;
+
+	if (target->n_finished == SAMPLER_FINISHED) {
+		target->counts.lost++;
+		return;
+	}
+	observation = &target->finished[target->n_finished++];
+	*observation = (struct mtl_observation){
+		.moment = flight->moment / 1e9,
+		.deadline = flight->candidate.deadline_ns / 1e9,
+		.weight = flight->candidate.weight,
+		.wall = flight->wall / 1e9,
+		.slots = flight->candidate.slots,
+		.whole_line = flight->candidate.whole_line,
+		.sequence = target->observations++,
+	};
+	for (unsigned slot = 0; slot < MTL_SLOTS; slot++)
+		observation->touched[slot] = touched_seconds(target, slot);
+}
+
+void target_close(struct target *target)
+{
+	watch_close(&target->watch);
+	target->process->slots_open = 0;
+}
+
+void target_land(struct target *target, bool keep)
+{
+	struct mtl_process *process = target->process;
+
+	if (!target->flight.armed)
+		return;
+	watch_disarm(&target->watch);
+	if (process->reborn == process->sequence)
+		target->counts.reborn++;
+	target->counts.armed_switches += process->switches - target->flight.switches;
+	unpublish(process);
+	target->flight.armed = false;
+	if (keep)
+		record(target);
+	if (target->close_between)
+		target_close(target);
+}
+
+int target_open(struct target *target)
+{
+	int r = 0, error = -ESRCH;
+
+	for (unsigned i = 0; i < target->n_tids; i++) {
+		if (watch_has_thread(&target->watch, target->tids[i]))
+			continue;
+		r = watch_add_thread(&target->watch, target->tids[i]);
+		if (r < 0)
+			error = r;
+		if (r == -ENOSPC || r == -EMFILE)
+			break;
+	}
+	target->process->slots_open = target->watch.n_threads ? target->watch.slots : 0;
+	return target->watch.n_threads && r != -ENOSPC ? 0 : error;
+}
+
+void target_launch(struct target *target, unsigned cpu)
+{
+	struct flight *flight = &target->flight;
+	struct candidate candidate = target->queue[target->head];
+	int r = target->watch.n_threads ? 0 : target_open(target);
+
+	if (candidate.slots > target->watch.slots)
+		candidate.slots = target->watch.slots;
+	if (r >= 0) {
+		publish(target, &candidate);
+		r = watch_arm(&target->watch, candidate.address, candidate.slots);
+	}
+	target->counts.error = r;
+	target->head = (target->head + 1) % SAMPLER_QUEUE;
+	target->queued--;
+	if (r < 0) {
+		watch_disarm(&target->watch);
+		unpublish(target->process);
+		target->counts.refused++;
+		return;
+	}
+	*flight = (struct flight){
+		.armed = true,
+		.candidate = candidate,
+		.moment = source_clock(target->source, target->index),
+		.wall = source_now(),
+		.pending = (1U << candidate.slots) - 1,
+		.cpu = cpu,
+		.switches = target->process->switches,
+	};
+	flight->busy_until = flight->moment + candidate.deadline_ns;
+	for (unsigned slot = 0; slot < MTL_SLOTS; slot++)
+		flight->touched[slot] = NEVER;
+	target->counts.arms++;
+}
+
+void target_hit(struct target *target, const struct mtl_hit *hit)
+{
+	struct flight *flight = &target->flight;
+
+	if (!flight->armed || hit->sequence != target->process->sequence ||
+		!(flight->pending & (1U << hit->slot)))
+		return;
+	watch_disarm_slot(&target->watch, hit->slot);
+	target->process->slots_on--;
+	flight->pending &= ~(1U << hit->slot);
+	target->counts.hits++;
+	if (!hit->reborn)
+		flight->touched[hit->slot] = hit->clock;
+	if (!flight->pending)
+		target_land(target, true);
+}
+
+uint64_t target_see_to_deadline(struct target *target)
+{
+	struct flight *flight = &target->flight;
+	uint64_t word = target->process->clock, now = source_now();
+	uint64_t running = word & MTL_CLOCK_RUNNING, clock = mtl_clock_at(word, now);
+	uint64_t left = flight->busy_until - clock + (uint64_t)fmax(0, target->shift_ns);
+
+	if ((int64_t)left <= 0) {
+		target_land(target, true);
+		return NEVER;
+	}
+	flight->naps = running ? 0 : flight->naps + 1;
+	if (running)
+		return now + left / running + 1000;
+	return now + left + (100000ULL << (flight->naps < 8 ? flight->naps : 8));
+}

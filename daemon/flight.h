@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTLD_FLIGHT_H
+#define MTLD_FLIGHT_H
+
+/*
+ * A flight is one watch from launch to landing; a target is a process as the sampler knows it. All
+ * of it belongs to the sampler's lock.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "sampler.h"
+
+#define NEVER UINT64_MAX
+
+struct flight {
+	bool armed;
+	struct candidate candidate;
+	uint64_t moment, wall;       /* process clock and CLOCK_MONOTONIC at arming */
+	uint64_t busy_until;         /* process clock: the process is occupied until then */
+	uint64_t touched[MTL_SLOTS]; /* process clock; NEVER: not yet */
+	unsigned pending;            /* slots still on, bit mask */
+	unsigned cpu;                /* whose armer sees to the deadline */
+	uint64_t switches;           /* of the process at arming */
+	unsigned naps;               /* deadline checks in a row that found the process asleep */
+};
+
+struct target {
+	bool paused, close_between;
+	uint32_t index;
+	struct source *source;
+	struct mtl_process *process; /* shared with the BPF programs */
+	struct watch watch;
+	pid_t *tids;
+	unsigned n_tids;
+	double pace;     /* moments a CPU second */
+	double shift_ns; /* constant part of every time */
+	struct candidate queue[SAMPLER_QUEUE];
+	unsigned head, queued;
+	struct flight flight;
+	struct mtl_observation finished[SAMPLER_FINISHED];
+	unsigned n_finished;
+	uint64_t observations;
+	struct sampler_counts counts;
+};
+
+/* Opens what events are not open yet: 0 when at least one thread can be watched. */
+int target_open(struct target *target);
+void target_close(struct target *target);
+
+/* Arms the next candidate from `cpu`. The caller has made sure that there is one, and no flight. */
+void target_launch(struct target *target, unsigned cpu);
+
+/* Ends the flight, if there is one; keep: as an observation. */
+void target_land(struct target *target, bool keep);
+
+/* A trap of this target was delivered. */
+void target_hit(struct target *target, const struct mtl_hit *hit);
+
+/* Lands the flight whose deadline has passed (NEVER), or tells when to look again
+ * (CLOCK_MONOTONIC). */
+uint64_t target_see_to_deadline(struct target *target);
+
+#endif

@@ -52,7 +52,7 @@ static FILE *fopen_of(const char *root, pid_t pid, const char *name)
 int proc_status(const char *root, pid_t pid, struct proc_status *ret_status)
 {
 	_cleanup_fclose_ FILE *file = fopen_of(root, pid, "status");
-	struct proc_status status = {.kernel_thread = true};
+	struct proc_status status = {.kernel_thread = true, .uid = (uid_t)-1};
 	char line[256], state = 0;
 
 	if (!file)
@@ -72,7 +72,7 @@ int proc_status(const char *root, pid_t pid, struct proc_status *ret_status)
 		else
 			sscanf(line, "State: %c", &state);
 	}
-	if (ferror(file) || !state)
+	if (ferror(file) || !state || status.uid == (uid_t)-1)
 		return -ESRCH;
 	status.zombie = state == 'Z' || state == 'X';
 	if (status.zombie)
@@ -147,7 +147,7 @@ int proc_mappings(const char *root, pid_t pid,
 			    mapping.permissions, mapping.name) >= 3)
 			r = each(userdata, &mapping);
 	}
-	return r;
+	return r == 0 && ferror(file) ? -ESRCH : r;
 }
 
 int proc_open_pagemap(const char *root, pid_t pid)
@@ -215,7 +215,10 @@ double proc_cache_bytes(const char *root, unsigned level)
 int proc_paranoid(const char *root)
 {
 	char path[PATH_MAX], text[32];
+	int level = INT32_MAX;
 
 	snprintf(path, sizeof(path), "%s/proc/sys/kernel/perf_event_paranoid", root);
-	return read_text(path, text, sizeof(text)) ? atoi(text) : INT32_MAX;
+	if (read_text(path, text, sizeof(text)))
+		sscanf(text, "%d", &level);
+	return level;
 }

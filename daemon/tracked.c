@@ -38,6 +38,7 @@
 #define DEADLINE_SPAN 64.0 /* longest / shortest deadline */
 #define TAIL_SPAN 16.0     /* limit / longest */
 #define FIRST_LONGEST 0.05
+#define ADAPT_REST_MAX 7 /* seconds */
 #define STORE_WINDOWS 4 /* observations older than so many windows weigh nothing */
 
 DEFINE_CLEANUP(struct tracked, tracked_free)
@@ -79,6 +80,7 @@ static void begin_anew(struct tracked *tracked)
 	tracked->lines_per_fault = LINES_PER_PAGE;
 	tracked->survey_due_ns = tracked->stale_due_ns = 0;
 	tracked->resident_at_first = 0;
+	tracked->adapt_wait = tracked->adapt_rest = 0;
 	set_longest(tracked, FIRST_LONGEST);
 }
 
@@ -387,23 +389,35 @@ static int look_at_windows(struct tracked *tracked, struct mtl_curve **ret_curve
 
 DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
 
+static double better_longest(const struct tracked *tracked, const struct mtl_curve *curve)
+{
+	double longest = tracked->deadlines.longest, fill = curve->points[0].fill_time_seconds;
+	double growth = curve->footprint[1].bytes / fmax(curve->footprint[0].bytes, 1) - 1;
+
+	if (isfinite(fill) && fill > 0)
+		return longest + 0.3 * (3 * fill - longest);
+	if (growth > 0.04)
+		return longest * 1.5;
+	return growth < 0.015 ? longest * 0.8 : longest;
+}
+
+/* Every second while it moves, less and less often when it stays. */
 static void adapt_deadlines(struct tracked *tracked)
 {
 	_cleanup_(mtl_curve_freep) struct mtl_curve *curve = NULL;
-	double longest = tracked->deadlines.longest, fill, growth;
+	double before = tracked->deadlines.longest;
 
+	if (tracked->adapt_wait > 0) {
+		tracked->adapt_wait--;
+		return;
+	}
 	if (look_at_windows(tracked, &curve) < 0)
 		return;
-	fill = curve->points[0].fill_time_seconds;
-	growth = curve->footprint[1].bytes / fmax(curve->footprint[0].bytes, 1) - 1;
-	if (isfinite(fill) && fill > 0)
-		longest += 0.3 * (3 * fill - longest);
-	else if (growth > 0.04)
-		longest *= 1.5;
-	else if (growth < 0.015)
-		longest *= 0.8;
-	set_longest(tracked, longest);
-	/* What share of resident memory it touches at all: for births of file pages. */
+	set_longest(tracked, better_longest(tracked, curve));
+	tracked->adapt_rest = tracked->deadlines.longest == before ?
+		fmin(ADAPT_REST_MAX, 2 * tracked->adapt_rest + 1) :
+		0;
+	tracked->adapt_wait = tracked->adapt_rest;
 }
 
 /* Events tell of threads and debuggers at once; this catches what an event that was lost would have

@@ -33,6 +33,7 @@ struct tracked {
 
 	struct planner *planner;
 	struct planner_deadlines deadlines;
+	unsigned adapt_wait, adapt_rest; /* seconds to the next look at the deadlines, and after it */
 	struct governor governor;
 	struct observation_store *store;
 	struct sampler_counts counts;  /* latest */

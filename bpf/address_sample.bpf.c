@@ -3,7 +3,7 @@
  * Samples that carry a data address; so far the page-fault event, one per CPU, filtered here.
  *
  * A fault of a tracked process is a page born after watches were armed: it is counted (all) and
- * its address told (one in MTL_FAULT_PERIOD), so that mtld can ask what kind of page it is. A fault
+ * its address told (of one in fault_period), so that mtld can ask what kind of page it is. A fault
  * in the very page that is being watched means that the watched line has died and another was
  * born at its address: what the watch sees from here on is not the line that was drawn.
  */
@@ -23,7 +23,7 @@ int address_sample(struct bpf_perf_event_data *ctx)
 	before = __sync_fetch_and_add(&process->faults, 1);
 	if (page == process->watched_page)
 		process->reborn = process->sequence;
-	if (before % MTL_FAULT_PERIOD == 0)
+	if (process->fault_period && before % process->fault_period == 0)
 		tell(MTL_LIFE_FAULT, index, id >> 32, id, ctx->addr);
 	return 0;
 }

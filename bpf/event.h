@@ -45,7 +45,8 @@ struct mtl_process {
 	__u32 reborn;                  /* bpf: sequence of the watch whose page was faulted in anew */
 	__u32 traced;                  /* bpf: 1 while a debugger holds the process */
 	__u32 cpu;                     /* bpf: CPU it was last switched in on */
-	__u32 reserved[3];
+	__u32 fault_period;            /* mtld: every how many faults one is told; 0: none */
+	__u32 reserved[2];
 };
 
 /* Who runs on a CPU, and who ran there just before. Process numbers are index + 1; 0: untracked. */
@@ -95,8 +96,6 @@ struct mtl_task {
 	__u32 tid;
 };
 
-/* The address of one in MTL_FAULT_PERIOD page faults, told as a life record of its own kind. */
-#define MTL_FAULT_PERIOD 64
 
 _Static_assert(sizeof(struct mtl_process) == 128, "mtl_process has no holes");
 _Static_assert(sizeof(struct mtl_cpu) == 64, "mtl_cpu is one cache line");

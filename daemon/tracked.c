@@ -10,10 +10,6 @@
  * a program that never fills that much saturates instead, and the longest window follows the time
  * by which it has. It is only ever changed from smoothed estimates, and a few deadlines always
  * reach beyond it, so that slower memory is noticed and can push it up again.
- *
- * Births. A page that becomes resident brings new lines that no earlier draw could have picked. Its
- * kind decides how many were touched: all 64 of a fresh anonymous page (the kernel zeroes it), of
- * file pages only the share of lines that this process is seen to touch of its resident memory.
  */
 #include "tracked.h"
 
@@ -26,7 +22,6 @@
 #include "cleanup.h"
 #include "proc.h"
 
-#define LINES_PER_PAGE 64
 #define FIRST_SURVEY_REGIONS 4096
 #define SURVEY_REGIONS_A_TICK 64
 #define SURVEY_INTERVAL_NS 1000000000ULL /* at least; */
@@ -48,6 +43,11 @@ static uint64_t cpu_ns(const struct tracked *tracked)
 	return tracked->state == TRACKED_EXITED ?
 		tracked->counts.cpu_ns :
 		source_clock(tracked->instrument->source, tracked->index);
+}
+
+static struct mtl_process *process_of(const struct tracked *tracked)
+{
+	return source_process(tracked->instrument->source, tracked->index);
 }
 
 static void set_state(struct tracked *tracked, enum tracked_state state, const char *reason)
@@ -74,10 +74,8 @@ static void begin_anew(struct tracked *tracked)
 	store_clear(tracked->store);
 	tracked->begin_cpu_ns = source_clock(tracked->instrument->source, tracked->index);
 	tracked->begin_wall_ns = source_now();
-	tracked->faults_seen = source_process(tracked->instrument->source, tracked->index)->faults;
-	tracked->faults_surveyed = tracked->faults_seen;
-	tracked->lines_born = 0;
-	tracked->lines_per_fault = LINES_PER_PAGE;
+	births_begin(&tracked->births, process_of(tracked));
+	tracked->faults_surveyed = tracked->births.faults;
 	tracked->survey_due_ns = tracked->stale_due_ns = 0;
 	tracked->resident_at_first = 0;
 	tracked->adapt_wait = tracked->adapt_rest = 0;
@@ -266,15 +264,6 @@ struct tracked *tracked_free(struct tracked *tracked)
 
 /* ---- ten times a second ---- */
 
-static void note_births(struct tracked *tracked)
-{
-	uint64_t faults = tracked->counts.faults;
-
-	tracked->lines_born += (faults - tracked->faults_seen) * tracked->lines_per_fault;
-	tracked->faults_seen = faults;
-	store_add_birth(tracked->store, tracked->counts.cpu_ns / 1e9, tracked->lines_born);
-}
-
 static void refill(struct tracked *tracked)
 {
 	const struct calibration *calibration = &tracked->instrument->calibration;
@@ -284,7 +273,7 @@ static void refill(struct tracked *tracked)
 	unsigned held = SAMPLER_QUEUE - sampler_room(sampler, tracked->index);
 	unsigned wanted = fmin(SAMPLER_QUEUE, 2 + 0.2 * tracked->governor.pace);
 
-	planner_set_settled(tracked->planner, tracked->faults_seen == tracked->faults_surveyed);
+	planner_set_settled(tracked->planner, tracked->births.faults == tracked->faults_surveyed);
 	for (; held < wanted; held++)
 		if (planner_draw(tracked->planner, &tracked->deadlines, calibration->slots,
 			    calibration->length == MTL_LINE_BYTES, &candidate) < 0 ||
@@ -297,7 +286,7 @@ static bool is_stale(const struct tracked *tracked)
 {
 	double pages = planner_resident_bytes(tracked->planner) / 4096;
 
-	return tracked->faults_seen - tracked->faults_surveyed > SURVEY_STALE * pages;
+	return tracked->births.faults - tracked->faults_surveyed > SURVEY_STALE * pages;
 }
 
 /* Observations of a process that was much smaller say nothing about it now. */
@@ -321,7 +310,7 @@ static void survey(struct tracked *tracked)
 		return;
 	if (planner_survey(tracked->planner, SURVEY_REGIONS_A_TICK) == 0)
 		return;
-	tracked->faults_surveyed = tracked->faults_seen;
+	tracked->faults_surveyed = tracked->births.faults;
 	tracked->survey_due_ns = begin +
 		(uint64_t)fmax(SURVEY_INTERVAL_NS, SURVEY_SHARE * (double)(source_now() - begin));
 	tracked->stale_due_ns = begin + STALE_SHARE * (source_now() - begin);
@@ -339,7 +328,7 @@ void tracked_tick(struct tracked *tracked)
 	fetch(tracked);
 	if (tracked->counts.cpu_ns == ran && ran != 0)
 		return;
-	note_births(tracked);
+	births_note(&tracked->births, process_of(tracked), tracked->counts.cpu_ns / 1e9, tracked->store);
 	if (!tracked->planner)
 		return;
 	survey(tracked);
@@ -468,16 +457,6 @@ static void exec(struct tracked *tracked)
 	tracked->threads_changed = true;
 }
 
-static void learn_fault(struct tracked *tracked, uint64_t address)
-{
-	unsigned lines;
-
-	if (!tracked->planner || planner_fresh_lines(tracked->planner, address, &lines) < 0)
-		return;
-	/* Lines touched on a file page that was just mapped are not known: at least the one. */
-	tracked->lines_per_fault += ((lines ? lines : 1) - tracked->lines_per_fault) / 16;
-}
-
 void tracked_life(struct tracked *tracked, const struct mtl_life *life)
 {
 	switch ((enum mtl_life_kind)life->kind) {
@@ -495,7 +474,8 @@ void tracked_life(struct tracked *tracked, const struct mtl_life *life)
 		resume(tracked);
 		break;
 	case MTL_LIFE_FAULT:
-		learn_fault(tracked, life->address);
+		if (tracked->planner)
+			births_learn(&tracked->births, tracked->planner, life->address);
 		break;
 	}
 }
@@ -534,7 +514,7 @@ void tracked_describe(const struct tracked *tracked, struct manager_process *ret
 		.state = states[tracked->state],
 		.threads = tracked->state == TRACKED_EXITED ? 0 : tracked->counts.threads,
 		.observations = tracked->store->n_observations,
-		.births = tracked->faults_seen,
+		.births = tracked->births.faults,
 		.lost = tracked->counts.lost,
 		.resident_bytes = resident_bytes(tracked),
 		.cpu_seconds = (cpu_ns(tracked) - tracked->begin_cpu_ns) / 1e9,

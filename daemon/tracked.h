@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "births.h"
 #include "config.h"
 #include "governor.h"
 #include "instrument.h"
@@ -43,9 +44,9 @@ struct tracked {
 	uint64_t end_wall_ns;                 /* 0: still running */
 	uint64_t survey_due_ns, stale_due_ns; /* CLOCK_MONOTONIC */
 	uint64_t check_due_ns;                /* threads and debugger, likewise */
-	uint64_t faults_seen, faults_surveyed;
+	uint64_t faults_surveyed;
 	double resident_at_first; /* pages, when the oldest observation kept was drawn */
-	double lines_born, lines_per_fault;
+	struct births births;
 	double observations_per_second;
 
 	double idle_seconds, asked_at; /* forget when nobody asked for so long; 0: never */

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How many lines does a page fault bear?
+ *
+ * All 64 when the page is fresh anonymous memory, for the kernel has just zeroed every line of it,
+ * and 32768 when it is a huge one. Of a file page that was merely mapped, the one line whose touch
+ * faulted is known to be touched, the others are not: it counts one, a lower bound. Which kind the
+ * faults of this process are is learned from a sample of them, every n-th, with n such that some
+ * SAMPLES_A_SECOND are looked at.
+ */
+#include "births.h"
+
+#include <math.h>
+
+#define LINES_PER_PAGE 64
+#define SAMPLES_A_SECOND 50
+#define MEMORY 16 /* samples that the average remembers */
+
+void births_begin(struct births *births, struct mtl_process *process)
+{
+	*births = (struct births){.faults = process->faults, .lines_per_fault = LINES_PER_PAGE};
+	process->fault_period = 1;
+}
+
+void births_note(struct births *births, struct mtl_process *process, double moment,
+	struct observation_store *store)
+{
+	uint64_t faults = process->faults;
+	double new = faults - births->faults, seconds = moment - births->moment;
+
+	births->lines += new * births->lines_per_fault;
+	births->faults = faults;
+	births->moment = moment;
+	store_add_birth(store, moment, births->lines);
+	if (seconds > 0)
+		process->fault_period = fmax(1, fmin(1e6, new / seconds / SAMPLES_A_SECOND));
+}
+
+void births_learn(struct births *births, struct planner *planner, uint64_t address)
+{
+	unsigned lines;
+
+	if (planner_fresh_lines(planner, address, &lines) < 0)
+		return;
+	births->lines_per_fault += (fmax(lines, 1) - births->lines_per_fault) / MEMORY;
+}

@@ -39,6 +39,7 @@ machine  debootstrap        debootstrap
 machine  e2fsprogs          mke2fs
 machine  cpio               cpio
 machine  busybox-static     busybox-static
+machine  xz-utils           xz
 systemd  debootstrap        debootstrap
 systemd  systemd-container  systemd-nspawn
 systemd  jq                 jq

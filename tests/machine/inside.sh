@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# First process of an emulated machine that runs one script (run.sh): everything mounted, the
+# script's status kept, the machine switched off. What outlives the script ends with the machine.
+
+mount -t devtmpfs dev /dev 2>/dev/null
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t tmpfs -o mode=755 run /run
+mount -t tmpfs tmp /tmp
+mount -t tmpfs shm /dev/shm 2>/dev/null
+mkdir -p /dev/pts
+mount -t devpts pts /dev/pts
+. /job/environment
+cp /job/bin/* /run/
+export PATH=/run:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root OUT=/job/out MTL_MACHINE=emulated
+cd /tree
+if [ -n "$TERMINAL" ]; then
+    stty -F /dev/ttyS1 -opost $TERMINAL
+    setsid -c sh /job/command </dev/ttyS1 >/dev/ttyS1 2>&1 &
+else
+    sh /job/command </dev/null >"$(echo /dev/vport*p1)" 2>"$(echo /dev/vport*p2)" &
+fi
+wait $!
+echo $? >/job/status
+echo b >/proc/sysrq-trigger

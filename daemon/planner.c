@@ -12,8 +12,11 @@
  * its 64 lines and some of the line's words, all uniformly. The line was drawn with probability
  * q = p_j / (64 n_j), whatever has changed since the survey: the weight 1/q carries that to the
  * estimate (while nothing became resident since the survey, r_j serves for n_j and one entry is read
- * instead of the slice), and the floor f keeps every region possible and its weight bounded. Draws that meet an empty region are repeated;
- * the share of draws that did not (a running average) corrects the weight for it.
+ * instead of the slice), and the floor f keeps every region possible and its weight bounded.
+ *
+ * A draw that meets an empty region tries again, so the weight is divided by the tries a draw takes:
+ * those the survey predicts, times a running average of what draws took beyond that. (The average of
+ * tries, not the share of tries that met: read after a success, such a share is too high.)
  *
  * Left out: what data accesses cannot reach or debug registers cannot watch (no permission, vsyscall,
  * devices) and pure program text, whose lines are fetched, not read.
@@ -22,6 +25,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +41,7 @@
 #define LINES_PER_PAGE (PAGE / MTL_LINE_BYTES)
 #define FLOOR_SHARE 0.1
 #define TRIES 64
+#define TRIES_MEMORY 128 /* draws */
 #define QUICK_TRIES 8
 
 /* pagemap: bit 63 present, 61 file-mapped or shared anonymous, 0-54 page frame */
@@ -66,12 +71,21 @@ struct planner {
 	struct regions now, next; /* the latest survey, and the one under way */
 	unsigned surveyed;        /* regions of `next` already counted */
 	bool settled;             /* nothing became resident since the latest survey */
-	double met;               /* share of draws that met a resident page */
+	double tries;             /* a draw takes, by the latest survey */
+	double excess;            /* what draws took of late, over `tries` */
 	double resident_pages;
 	unsigned short random[3];
 };
 
 DEFINE_CLEANUP(struct planner, planner_free)
+
+static int open_page_flags(const char *root)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/proc/kpageflags", root);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
 
 int planner_new(const char *root, pid_t pid, uint64_t seed, struct planner **ret_planner)
 {
@@ -80,14 +94,16 @@ int planner_new(const char *root, pid_t pid, uint64_t seed, struct planner **ret
 	if (!planner)
 		return -ENOMEM;
 	planner->pid = pid;
-	planner->page_flags = -1;
-	planner->met = 1;
+	planner->pagemap = planner->page_flags = -1;
+	planner->excess = 1;
 	planner->root = strdup(root);
+	if (!planner->root)
+		return -ENOMEM;
 	memcpy(planner->random, &seed, sizeof(planner->random));
 	planner->pagemap = proc_open_pagemap(root, pid);
 	if (planner->pagemap < 0)
 		return planner->pagemap;
-	planner->page_flags = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
+	planner->page_flags = open_page_flags(root);
 	*ret_planner = TAKE_PTR(planner);
 	return 0;
 }
@@ -109,19 +125,24 @@ struct planner *planner_free(struct planner *planner)
 
 /* ---- survey ---- */
 
+static bool begins_with_any(const char *name, const char *const *beginnings)
+{
+	for (; *beginnings; beginnings++)
+		if (!strncmp(name, *beginnings, strlen(*beginnings)))
+			return true;
+	return false;
+}
+
 static bool watchable(const struct proc_mapping *mapping)
 {
-	static const char *const beyond[] = {"[vsyscall]", "[vvar", "[vdso]", "/dev/dri", "/dev/mem",
-		"/dev/nvidia", "[uprobes]"};
+	static const char *const beyond[] = {"[vsyscall]", "[vvar", "[vdso]", "[uprobes]", "/dev/", NULL};
+	static const char *const memory[] = {"/dev/shm/", "/dev/hugepages/", "/dev/zero", NULL};
 
 	if (mapping->permissions[0] != 'r' && mapping->permissions[1] != 'w')
 		return false;
 	if (mapping->permissions[1] != 'w' && mapping->permissions[2] == 'x')
 		return false;
-	for (size_t i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++)
-		if (!strncmp(mapping->name, beyond[i], strlen(beyond[i])))
-			return false;
-	return true;
+	return !begins_with_any(mapping->name, beyond) || begins_with_any(mapping->name, memory);
 }
 
 static int append_region(struct regions *regions, uint64_t page, uint64_t pages)
@@ -182,7 +203,7 @@ static unsigned count_present(const uint64_t *entries, unsigned n)
 static void finish_survey(struct planner *planner)
 {
 	struct regions old = planner->now;
-	double sum = 0, resident = 0, mapped = 0, floor;
+	double sum = 0, resident = 0, mapped = 0, met = 0, floor;
 
 	for (unsigned i = 0; i < planner->next.n; i++) {
 		resident += planner->next.items[i].resident;
@@ -193,7 +214,9 @@ static void finish_survey(struct planner *planner)
 		struct region *region = &planner->next.items[i];
 
 		region->sum = sum += region->resident + floor * region->pages;
+		met += region->resident ? region->resident + floor * region->pages : 0;
 	}
+	planner->tries = met > 0 ? sum / met : TRIES;
 	planner->now = planner->next;
 	planner->next = (struct regions){.items = old.items, .allocated = old.allocated};
 	planner->surveyed = 0;
@@ -340,24 +363,24 @@ int planner_draw(struct planner *planner, const struct planner_deadlines *deadli
 	bool whole_line, struct candidate *ret_candidate)
 {
 	struct region *region = NULL;
-	unsigned present = 0;
+	unsigned present = 0, tries = 0;
 	uint64_t page = 0, line;
 
 	if (planner->now.n == 0)
 		return -ENODATA;
-	for (unsigned i = 0; i < TRIES && present == 0; i++) {
+	for (; tries < TRIES && present == 0; tries++) {
 		region = pick_region(planner);
 		present = pick_page(planner, region, &page);
-		planner->met += ((present > 0) - planner->met) / 256;
 	}
+	planner->excess += (tries / planner->tries - planner->excess) / TRIES_MEMORY;
 	if (present == 0)
 		return -ENODATA;
 	line = page * PAGE + below(planner, LINES_PER_PAGE) * MTL_LINE_BYTES;
 	*ret_candidate = (struct candidate){
 		.slots = whole_line ? 1 : slots,
 		.whole_line = whole_line,
-		.weight = present * (double)LINES_PER_PAGE / probability_of(&planner->now, region) *
-			planner->met,
+		.weight = present * (double)LINES_PER_PAGE / probability_of(&planner->now, region) /
+			(planner->tries * planner->excess),
 		.deadline_ns = draw_deadline(planner, deadlines) * 1e9,
 	};
 	if (whole_line)

@@ -66,8 +66,10 @@ PROGRAMS := $(BUILD)/mtld $(BUILD)/mtl $(BUILD)/libmtl.so $(BUILD)/libmtl.a
 
 # A test is linked with these objects of tests/unit before the archives: what they define is not
 # taken from daemon/ (a test that wants the real manager simply does not name the fake one).
-EXTRA_test_server := fake_manager
-EXTRA_test_methods := fake_manager varlink_check
+EXTRA_test_server := fake_manager server_fixture
+EXTRA_test_bad_clients := fake_manager server_fixture
+EXTRA_test_methods := fake_manager methods_fixture varlink_check
+EXTRA_test_permissions := fake_manager methods_fixture varlink_check
 EXTRA_fuzz_message := fake_manager
 
 DEPS := $(addprefix deps-,check demo fuzz format kernels systemd)

@@ -41,12 +41,11 @@ struct mtl_process {
 	__u32 sequence;                /* mtld: number of the current watch */
 	__u32 hits;                    /* bpf sets bits, mtld clears: slots that fired */
 	__u32 slots_on;                /* mtld: slots enabled now, 0..4 */
-	__u32 slots_open;              /* mtld: events open (they cost a little at each switch) */
 	__u32 reborn;                  /* bpf: sequence of the watch whose page was faulted in anew */
 	__u32 traced;                  /* bpf: 1 while a debugger holds the process */
 	__u32 cpu;                     /* bpf: CPU it was last switched in on */
 	__u32 fault_period;            /* mtld: every how many faults one is told; 0: none */
-	__u32 reserved[2];
+	__u32 reserved[3];
 };
 
 /* Who runs on a CPU, and who ran there just before. Process numbers are index + 1; 0: untracked. */
@@ -66,7 +65,6 @@ struct mtl_costs {
 
 struct mtl_hit {
 	__u64 clock;    /* process CPU time, ns */
-	__u64 time;     /* CLOCK_MONOTONIC, ns */
 	__u32 process;  /* index */
 	__u32 sequence; /* of the watch */
 	__u32 slot;
@@ -100,7 +98,7 @@ struct mtl_task {
 _Static_assert(sizeof(struct mtl_process) == 128, "mtl_process has no holes");
 _Static_assert(sizeof(struct mtl_cpu) == 64, "mtl_cpu is one cache line");
 _Static_assert(sizeof(struct mtl_costs) == 48, "mtl_costs has no holes");
-_Static_assert(sizeof(struct mtl_hit) == 32, "mtl_hit has no holes");
+_Static_assert(sizeof(struct mtl_hit) == 24, "mtl_hit has no holes");
 _Static_assert(sizeof(struct mtl_life) == 24, "mtl_life has no holes");
 _Static_assert(sizeof(struct mtl_task) == 8, "mtl_task has no holes");
 

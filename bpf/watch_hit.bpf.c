@@ -38,7 +38,6 @@ static __always_inline void deliver(struct mtl_process *process, __u32 index, in
 		return;
 	}
 	hit->clock = mtl_clock_at(process->clock, now);
-	hit->time = now;
 	hit->process = index;
 	hit->sequence = process->sequence;
 	hit->slot = slot;

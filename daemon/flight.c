@@ -74,7 +74,6 @@ static void record(struct target *target)
 void target_close(struct target *target)
 {
 	watch_close(&target->watch);
-	target->process->slots_open = 0;
 }
 
 void target_land(struct target *target, bool keep)
@@ -108,7 +107,6 @@ int target_open(struct target *target)
 		if (r == -ENOSPC || r == -EMFILE)
 			break;
 	}
-	target->process->slots_open = target->watch.n_threads ? target->watch.slots : 0;
 	return target->watch.n_threads && r != -ENOSPC ? 0 : error;
 }
 

@@ -157,6 +157,8 @@ int sampler_threads(struct sampler *sampler, uint32_t index, const pid_t *tids, 
 	target->n_tids = n;
 	target->counts.threads = n;
 	drop_ended(target);
+	if (target->watch.slots < target->watch.slots_wanted && !target->flight.armed)
+		target_close(target); /* more may be free by now */
 	if (!target->paused && (!target->close_between || target->flight.armed))
 		r = target_open(target);
 	target->counts.slots = target->watch.slots;

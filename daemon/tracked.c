@@ -422,9 +422,21 @@ static void check(struct tracked *tracked)
 	watch_threads(tracked);
 }
 
-void tracked_settle(struct tracked *tracked, double share)
+/* Arming and turning off reach every thread that runs: it costs each of them. */
+static struct governor_prices prices_now(const struct tracked *tracked, double cpu_seconds)
 {
 	struct governor_prices prices = governor_prices(&tracked->instrument->calibration);
+	double wall = (source_now() - tracked->settled_wall_ns) / 1e9;
+	double running = tracked->settled_wall_ns ? fmax(1, cpu_seconds / wall) : 1;
+
+	prices.arm *= running;
+	prices.trap *= running;
+	return prices;
+}
+
+void tracked_settle(struct tracked *tracked, double share)
+{
+	struct governor_prices prices;
 	struct sampler_counts delta;
 
 	if (tracked->state == TRACKED_EXITED)
@@ -433,10 +445,12 @@ void tracked_settle(struct tracked *tracked, double share)
 	check(tracked);
 	if (delta.cpu_ns < 100000000)
 		return;
+	prices = prices_now(tracked, delta.cpu_ns / 1e9);
 	governor_update(&tracked->governor, &prices, &delta, delta.cpu_ns / 1e9,
 		tracked->config->max_overhead, share);
 	tracked->observations_per_second = delta.arms / (delta.cpu_ns / 1e9);
 	tracked->settled = tracked->counts;
+	tracked->settled_wall_ns = source_now();
 	sampler_set_pace(tracked->instrument->sampler, tracked->index, tracked->governor.pace,
 		tracked->governor.close_between);
 	adapt_deadlines(tracked);

@@ -39,6 +39,7 @@ struct tracked {
 	struct observation_store *store;
 	struct sampler_counts counts;  /* latest */
 	struct sampler_counts settled; /* at the latest call of tracked_settle() */
+	uint64_t settled_wall_ns;
 
 	uint64_t begin_wall_ns, begin_cpu_ns; /* of what the store holds: tracking or exec */
 	uint64_t end_wall_ns;                 /* 0: still running */

@@ -13,6 +13,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#else
+#define RUNNING_ON_VALGRIND 0
+#endif
+
 #include "mtl.h"
 
 #define SIM_PERIOD 0.01 /* seconds a scan takes; mean time between touches of a random line */
@@ -20,6 +26,17 @@
 #define SIM_LONGEST 0.08
 #define SIM_RESOLUTION 5e-5
 #define SIM_END 100.0
+
+/* Repeats cost 50 times as much under valgrind, which looks at memory and not at statistics. */
+static inline unsigned sim_runs(unsigned runs)
+{
+	return RUNNING_ON_VALGRIND ? (runs + 29) / 30 : runs;
+}
+
+static inline double sim_slack(void)
+{
+	return RUNNING_ON_VALGRIND ? 4 : 1;
+}
 
 typedef void sim_kind(uint64_t *random, double touched[MTL_WORDS_PER_LINE]);
 

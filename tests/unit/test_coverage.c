@@ -231,7 +231,7 @@ static void coverage_rises(void **state)
 	uint64_t random = 21;
 	(void)state;
 
-	for (unsigned run = 0; run < 200; run++) {
+	for (unsigned run = 0; run < sim_runs(200); run++) {
 		memset(&survival, 0, sizeof(survival));
 		for (unsigned kind = 2; kind <= 4; kind += 2) {
 			double now[STATES] = {1};

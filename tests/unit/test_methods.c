@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Methods against a fake manager: every answer and every error has exactly the fields and types
- * that daemon/io.mtld.varlink declares; parameters are judged; peers see what they may.
+ * that daemon/io.mtld.varlink declares, and parameters are judged.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,140 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include "fake_manager.h"
 #include "io.mtld.varlink.h"
-#include "methods.h"
+#include "methods_fixture.h"
 #include "parameters.h"
 #include "varlink_check.h"
-
-#define N(array) (sizeof(array) / sizeof(*(array)))
-#define USER 12345
-
-static const struct peer root_peer = {1, 0, true}, member = {1, 777, true}, user = {1, USER, false};
-
-/* A fake root with /proc/100 (ours) and /proc/200 (root's). */
-static char root[] = "/tmp/test_methods.XXXXXX";
-static struct config config;
-static struct methods_context context;
-static struct reply reply;
-static char text[MESSAGE_BYTES_MAX];
-
-static void make_process(int pid, uid_t owner)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "%s/proc/%d", root, pid);
-	assert_int_equal(mkdir(path, 0755), 0);
-	if (chown(path, owner, (gid_t)-1) < 0)
-		skip(); /* ownership can only be given away by root */
-}
-
-static int set_up(void **state)
-{
-	char path[64];
-
-	(void)state;
-	if (!mkdtemp(root))
-		return -1;
-	snprintf(path, sizeof(path), "%s/proc", root);
-	return mkdir(path, 0755);
-}
-
-static int tear_down(void **state)
-{
-	static const char *const names[] = {"/proc/100", "/proc/200", "/proc", ""};
-	char path[64];
-
-	(void)state;
-	for (size_t i = 0; i < N(names); i++) {
-		snprintf(path, sizeof(path), "%s%s", root, names[i]);
-		rmdir(path);
-	}
-	return 0;
-}
-
-static int fresh(void **state)
-{
-	(void)state;
-	config_defaults(&config);
-	context = (struct methods_context){fake_manager(), &config, root, 3};
-	return 0;
-}
-
-static int done(void **state)
-{
-	(void)state;
-	reply_done(&reply);
-	context.manager = manager_free(context.manager);
-	return 0;
-}
-
-static void call_as(const struct peer *peer, const char *message)
-{
-	struct json_call call = {0};
-	char reason[128] = "";
-
-	reply_done(&reply);
-	if (json_call_parse(message, strlen(message), &call, reason, sizeof(reason)) != 0)
-		fail_msg("%s: %s", message, reason);
-	assert_int_equal(methods_call(&context, peer, &call, &reply), 0);
-	json_call_done(&call);
-}
-
-/* Method of io.mtld and its parameters, as root. */
-static void call(const char *method, const char *parameters)
-{
-	snprintf(text, sizeof(text), "{\"method\":\"io.mtld.%s\",\"parameters\":%s}", method,
-	        parameters);
-	call_as(&root_peer, text);
-}
-
-static void check_reply(const char *declaration)
-{
-	char problem[128];
-
-	if (varlink_check(
-	            io_mtld_varlink, declaration, reply.parameters, problem, sizeof(problem)) < 0)
-		fail_msg("%s: %s in %s", declaration, problem,
-		        json_object_to_json_string(reply.parameters));
-}
-
-static void assert_success(const char *method)
-{
-	if (reply.error)
-		fail_msg("%s: %s %s", method, reply.error,
-		        json_object_to_json_string(reply.parameters));
-	check_reply(method);
-}
-
-/* An error of io.mtld, with the parameters it declares. */
-static void assert_error(const char *name)
-{
-	if (!reply.error)
-		fail_msg("no error, expected %s", name);
-	assert_int_equal(strncmp(reply.error, "io.mtld.", 8), 0);
-	assert_string_equal(reply.error + 8, name);
-	check_reply(name);
-}
-
-static struct json_object *member_of(struct json_object *object, const char *name)
-{
-	return json_object_object_get(object, name);
-}
-
-static const char *string_of(const char *name)
-{
-	return json_object_get_string(member_of(reply.parameters, name));
-}
-
-static size_t listed(const struct peer *peer)
-{
-	call_as(peer, "{\"method\":\"io.mtld.List\"}");
-	assert_success("List");
-	return json_object_array_length(member_of(reply.parameters, "processes"));
-}
 
 /* --- the checker itself must be able to fail */
 
@@ -511,126 +381,24 @@ static void streams(void **state)
 	assert_false(reply.continues);
 }
 
-/* --- who may what */
-
-static void shows_each_their_own(void **state)
-{
-	(void)state;
-	make_process(100, USER);
-	fake_process(context.manager, 100, USER);
-	fake_process(context.manager, 200, 0);
-	assert_int_equal(listed(&root_peer), 2);
-	assert_int_equal(listed(&member), 2);
-	assert_int_equal(listed(&user), 1);
-	call_as(&user, "{\"method\":\"io.mtld.Curve\",\"parameters\":{\"pid\":100}}");
-	assert_success("Curve");
-	call_as(&user, "{\"method\":\"io.mtld.Curve\",\"parameters\":{\"pid\":200}}");
-	assert_error("PermissionDenied");
-	call_as(&user, "{\"method\":\"io.mtld.Observations\",\"parameters\":{\"pid\":200}}");
-	assert_error("PermissionDenied");
-	call_as(&user, "{\"method\":\"io.mtld.Untrack\",\"parameters\":{\"pid\":200}}");
-	assert_error("PermissionDenied");
-	assert_int_equal(context.manager->n_untracked, 0);
-	call_as(&user, "{\"method\":\"io.mtld.Untrack\",\"parameters\":{\"pid\":100}}");
-	assert_null(reply.error);
-	call_as(&user, "{\"method\":\"io.mtld.Status\"}");
-	assert_success("Status");
-}
-
-/* The process executed a set-user-ID program after it was tracked: /proc/PID is root's now. */
-static void hides_what_became_privileged(void **state)
-{
-	struct manager_process *process = fake_process(context.manager, 200, USER);
-
-	(void)state;
-	assert_int_equal(listed(&user), 0);
-	call_as(&user, "{\"method\":\"io.mtld.Curve\",\"parameters\":{\"pid\":200}}");
-	assert_error("PermissionDenied");
-	process->state = "exited"; /* its number may belong to another one now */
-	assert_int_equal(listed(&user), 1);
-	process->pid = 300; /* gone, not yet noticed */
-	process->state = "sampling";
-	assert_int_equal(listed(&user), 1);
-}
-
-static void lets_users_track_their_own(void **state)
-{
-	static const char ours[] = "{\"method\":\"io.mtld.Track\",\"parameters\":{\"pid\":100}}",
-	                  roots[] = "{\"method\":\"io.mtld.Track\",\"parameters\":{\"pid\":200}}",
-	                  none[] = "{\"method\":\"io.mtld.Track\",\"parameters\":{\"pid\":300}}";
-
-	(void)state;
-	context.manager->track_uid = USER;
-	call_as(&user, ours);
-	assert_null(reply.error);
-	call_as(&user, roots);
-	assert_error("PermissionDenied");
-	call_as(&user, none);
-	assert_error("NoSuchProcess");
-	assert_int_equal(context.manager->n_tracked, 1);
-	call_as(&member, roots);
-	assert_null(reply.error);
-}
-
-/* The pid went to another user between the look at /proc and the tracking. */
-static void untracks_what_changed_hands(void **state)
-{
-	static const char ours[] = "{\"method\":\"io.mtld.Track\",\"parameters\":{\"pid\":100}}";
-
-	(void)state;
-	context.manager->track_uid = 0;
-	call_as(&user, ours);
-	assert_error("PermissionDenied");
-	assert_int_equal(context.manager->n_untracked, 1);
-	/* tracked by somebody else before: left as it is */
-	fake_process(context.manager, 100, 0);
-	call_as(&user, ours);
-	assert_error("PermissionDenied");
-	assert_int_equal(context.manager->n_untracked, 1);
-	assert_int_equal(context.manager->n_tracked, 1);
-}
-
-static void bounds_one_users_places(void **state)
-{
-	static const char ours[] = "{\"method\":\"io.mtld.Track\",\"parameters\":{\"pid\":100}}";
-
-	(void)state;
-	config.max_processes = 8;
-	context.manager->track_uid = USER;
-	fake_process(context.manager, 1001, USER);
-	fake_process(context.manager, 1002, USER);
-	call_as(&user, ours);
-	assert_error("TooManyProcesses");
-	assert_int_equal(json_object_get_int(member_of(reply.parameters, "limit")), 2);
-	context.manager->processes[1].state = "exited";
-	call_as(&user, ours);
-	assert_null(reply.error);
-	call_as(&user, ours); /* already one of them */
-	assert_null(reply.error);
-}
-
 int main(void)
 {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fresh, done)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(checker_sees_differences),
-	        cmocka_unit_test_setup_teardown(answers_status, fresh, done),
-	        cmocka_unit_test_setup_teardown(answers_list, fresh, done),
-	        cmocka_unit_test_setup_teardown(answers_curve, fresh, done),
-	        cmocka_unit_test_setup_teardown(answers_observations, fresh, done),
-	        cmocka_unit_test_setup_teardown(tracks, fresh, done),
-	        cmocka_unit_test_setup_teardown(hides_dirty_names, fresh, done),
-	        cmocka_unit_test_setup_teardown(names_errors, fresh, done),
-	        cmocka_unit_test_setup_teardown(says_not_enough, fresh, done),
-	        cmocka_unit_test_setup_teardown(judges_parameters, fresh, done),
-	        cmocka_unit_test_setup_teardown(bounds_arrays, fresh, done),
-	        cmocka_unit_test_setup_teardown(names_what_is_unknown, fresh, done),
-	        cmocka_unit_test_setup_teardown(introspects, fresh, done),
-	        cmocka_unit_test_setup_teardown(streams, fresh, done),
-	        cmocka_unit_test_setup_teardown(shows_each_their_own, fresh, done),
-	        cmocka_unit_test_setup_teardown(hides_what_became_privileged, fresh, done),
-	        cmocka_unit_test_setup_teardown(lets_users_track_their_own, fresh, done),
-	        cmocka_unit_test_setup_teardown(untracks_what_changed_hands, fresh, done),
-	        cmocka_unit_test_setup_teardown(bounds_one_users_places, fresh, done),
+	        TEST(answers_status),
+	        TEST(answers_list),
+	        TEST(answers_curve),
+	        TEST(answers_observations),
+	        TEST(tracks),
+	        TEST(hides_dirty_names),
+	        TEST(names_errors),
+	        TEST(says_not_enough),
+	        TEST(judges_parameters),
+	        TEST(bounds_arrays),
+	        TEST(names_what_is_unknown),
+	        TEST(introspects),
+	        TEST(streams),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

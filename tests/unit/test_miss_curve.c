@@ -18,7 +18,7 @@ DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
 
 #define LINES 262144.0 /* 16 MiB */
 #define QUADS 1500
-#define RUNS 5
+#define RUNS_MOST 5
 
 static struct mtl_observation observations[4096];
 
@@ -40,10 +40,10 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double median(double *values)
+static double median(double *values, unsigned n)
 {
-	qsort(values, RUNS, sizeof(*values), by_value);
-	return values[RUNS / 2];
+	qsort(values, n, sizeof(*values), by_value);
+	return values[n / 2];
 }
 
 /* Medians over runs of: footprint / M, then misses at parts of M, over M / period. */
@@ -54,7 +54,7 @@ struct medians {
 static struct medians medians_of(sim_kind *kind, unsigned slots, uint64_t seed)
 {
 	static const double part[] = {0.25, 0.5, 0.75, 1.25};
-	double value[5][RUNS], sizes[4];
+	double value[5][RUNS_MOST], sizes[4];
 	struct mtl_estimate_options options = sim_options();
 
 	for (unsigned i = 0; i < 4; i++)
@@ -62,7 +62,8 @@ static struct medians medians_of(sim_kind *kind, unsigned slots, uint64_t seed)
 	options.sizes = sizes;
 	options.n_sizes = 4;
 	options.resamples = 2;
-	for (unsigned run = 0; run < RUNS; run++) {
+	const unsigned runs = sim_runs(RUNS_MOST);
+	for (unsigned run = 0; run < runs; run++) {
 		_cleanup_(mtl_curve_freep) struct mtl_curve *curve = NULL;
 		sim_observe_all(&seed, kind, slots, LINES, observations, QUADS);
 		curve = curve_of(QUADS, NULL, 0, &options);
@@ -71,11 +72,14 @@ static struct medians medians_of(sim_kind *kind, unsigned slots, uint64_t seed)
 			value[1 + i][run] =
 			        curve->points[i].misses_per_second / (LINES / SIM_PERIOD);
 	}
-	return (struct medians){median(value[0]), median(value[1]), median(value[2]),
-	        median(value[3]), median(value[4])};
+	return (struct medians){median(value[0], runs), median(value[1], runs),
+	        median(value[2], runs), median(value[3], runs), median(value[4], runs)};
 }
 
 #define assert_within(value, truth, part) assert_true(fabs((value) / (truth)-1) <= (part))
+
+/* The same for means of runs, of which there are few under valgrind. */
+#define assert_near(value, truth, part) assert_within(value, truth, (part)*sim_slack())
 
 static void scans_miss_until_they_fit(void **state)
 {
@@ -88,10 +92,10 @@ static void scans_miss_until_they_fit(void **state)
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct medians m = medians_of(cases[i].kind, cases[i].slots, 51 + i);
-		assert_within(m.footprint, 1, 0.05);
-		assert_within(m.quarter, 1, 0.12);
-		assert_within(m.half, 1, 0.08);
-		assert_within(m.three_quarters, 1, 0.12);
+		assert_near(m.footprint, 1, 0.05);
+		assert_near(m.quarter, 1, 0.12);
+		assert_near(m.half, 1, 0.08);
+		assert_near(m.three_quarters, 1, 0.12);
 		assert_true(m.beyond < 0.03);
 	}
 }
@@ -103,10 +107,10 @@ static void random_lines_miss_in_proportion(void **state)
 
 	for (unsigned slots = 0; slots <= 4; slots += 4) {
 		struct medians m = medians_of(sim_random_line, slots, 61 + slots);
-		assert_within(m.footprint, 1, 0.02);
-		assert_within(m.quarter, 0.75, 0.1);
-		assert_within(m.half, 0.5, 0.1);
-		assert_within(m.three_quarters, 0.25, 0.1);
+		assert_near(m.footprint, 1, 0.02);
+		assert_near(m.quarter, 0.75, 0.1);
+		assert_near(m.half, 0.5, 0.1);
+		assert_near(m.three_quarters, 0.25, 0.1);
 		assert_true(m.beyond < 0.03);
 	}
 }
@@ -117,10 +121,10 @@ static void random_words_miss_in_proportion(void **state)
 	struct medians m = medians_of(sim_random, 4, 71);
 	(void)state;
 
-	assert_within(m.footprint, 1, 0.02);
-	assert_within(m.quarter, 0.75, 0.15);
-	assert_within(m.half, 0.5, 0.15);
-	assert_within(m.three_quarters, 0.25, 0.25);
+	assert_near(m.footprint, 1, 0.02);
+	assert_near(m.quarter, 0.75, 0.15);
+	assert_near(m.half, 0.5, 0.15);
+	assert_near(m.three_quarters, 0.25, 0.25);
 	assert_true(m.beyond < 0.03);
 }
 
@@ -139,10 +143,11 @@ static void weights_undo_any_choice(void **state)
 	options.n_sizes = 1;
 	options.resamples = 1;
 	for (unsigned c = 0; c < 3; c++) {
-		enum { MANY = 100, N = 400 };
+		enum { N = 400 };
+		const unsigned many = sim_runs(100);
 		double hot = LINES / 16, sum = 0, squares = 0, misses = 0;
 		uint64_t random = 81 + c;
-		for (unsigned run = 0; run < MANY; run++) {
+		for (unsigned run = 0; run < many; run++) {
 			_cleanup_(mtl_curve_freep) struct mtl_curve *curve = NULL;
 			for (size_t i = 0; i < N; i++) {
 				if (sim_uniform(&random) < part_hot[c])
@@ -155,14 +160,14 @@ static void weights_undo_any_choice(void **state)
 			}
 			curve = curve_of(N, NULL, 0, &options);
 			double lines = curve->footprint_bytes / MTL_LINE_BYTES / hot;
-			sum += lines / MANY;
-			squares += lines * lines / MANY;
-			misses += curve->points[0].misses_per_second / MANY;
+			sum += lines / many;
+			squares += lines * lines / many;
+			misses += curve->points[0].misses_per_second / many;
 		}
-		double error = sqrt(fmax(squares - sum * sum, 0) / MANY);
+		double error = sqrt(fmax(squares - sum * sum, 0) / many);
 		assert_true(fabs(sum - 1) < 3 * error + 0.01);
-		assert_true(error < 0.04);
-		assert_within(misses, hot / 2 / SIM_PERIOD, c == 0 ? 0.5 : 0.15);
+		assert_true(error < 0.04 * sqrt(100.0 / many));
+		assert_near(misses, hot / 2 / SIM_PERIOD, c == 0 ? 0.5 : 0.15);
 	}
 }
 
@@ -269,12 +274,12 @@ static void random_observation(uint64_t *random, unsigned style, struct mtl_obse
 
 static void anything_gives_a_curve(void **state)
 {
-	enum { MANY = 1500 };
+	const unsigned many = sim_runs(2000);
 	double sizes[12], windows[6];
 	uint64_t random = 101;
 	(void)state;
 
-	for (unsigned run = 0; run < MANY; run++) {
+	for (unsigned run = 0; run < many; run++) {
 		_cleanup_(mtl_curve_freep) struct mtl_curve *curve = NULL;
 		struct mtl_estimate_options options = sim_options();
 		const struct mtl_birth births[] = {

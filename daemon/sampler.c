@@ -9,10 +9,13 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "armer.h"
 #include "cleanup.h"
+
+#define RUNAWAY_USEC 1000000 /* of CPU time without once going to sleep */
 
 static bool realtime_allowed(void)
 {
@@ -22,6 +25,14 @@ static bool realtime_allowed(void)
 		return false;
 	sched_setscheduler(0, SCHED_OTHER, &other);
 	return true;
+}
+
+/* Should an armer ever run away, the kernel ends mtld rather than losing a CPU to it. */
+static void bound_realtime(void)
+{
+	struct rlimit limit = {.rlim_cur = RUNAWAY_USEC, .rlim_max = RUNAWAY_USEC};
+
+	setrlimit(RLIMIT_RTTIME, &limit);
 }
 
 DEFINE_CLEANUP(struct sampler, sampler_free)
@@ -37,6 +48,8 @@ int sampler_new(struct source *source, bool realtime, struct sampler **ret_sampl
 	sampler->source = source;
 	sampler->realtime = realtime && realtime_allowed();
 	sampler->method = sampler->realtime ? WATCH_OWN_CPU : WATCH_ONE_SHOT;
+	if (sampler->realtime)
+		bound_realtime();
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
 	pthread_mutex_init(&sampler->lock, &attr);

@@ -26,7 +26,6 @@
 #include "connection.h"
 #include "json_message.h"
 
-#define PRIORITY (SD_EVENT_PRIORITY_NORMAL + 10)
 #define READ_BYTES 16384
 #define ACCURACY_USEC 10000
 #define NEVER UINT64_MAX
@@ -366,11 +365,11 @@ static int add_sources(struct connection *c)
 	if (r >= 0)
 		r = sd_event_source_set_enabled(c->timer, SD_EVENT_OFF);
 	if (r >= 0)
-		r = sd_event_source_set_priority(c->io, PRIORITY);
+		r = sd_event_source_set_priority(c->io, CLIENT_PRIORITY);
 	if (r >= 0)
-		r = sd_event_source_set_priority(c->turn, PRIORITY);
+		r = sd_event_source_set_priority(c->turn, CLIENT_PRIORITY);
 	if (r >= 0)
-		r = sd_event_source_set_priority(c->timer, PRIORITY);
+		r = sd_event_source_set_priority(c->timer, CLIENT_PRIORITY);
 	return r;
 }
 

@@ -8,6 +8,9 @@
 #include "methods.h"
 #include "peer.h"
 
+/* Clients' turns come after the sampler's. */
+#define CLIENT_PRIORITY (SD_EVENT_PRIORITY_NORMAL + 10)
+
 /* Bounds of one connection; times in microseconds. */
 struct connection_limits {
 	size_t request_bytes;  /* a message */

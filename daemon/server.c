@@ -20,7 +20,6 @@
 #include "methods.h"
 #include "server.h"
 
-#define PRIORITY (SD_EVENT_PRIORITY_NORMAL + 10)
 #define PAUSE_USEC 1000000
 #define LOG_EVERY_SECONDS 10
 
@@ -47,7 +46,7 @@ static void log_client(struct server *server, const struct peer *peer, const cha
 		server->unlogged++;
 		return;
 	}
-	log_line(SD_NOTICE, "client (pid %d, uid %u) dropped: %s (%" PRIu64 " more before it)",
+	log_line(SD_NOTICE, "client (pid %d, uid %u) dropped: %s; unlogged before it: %" PRIu64,
 	        (int)peer->pid, (unsigned)peer->uid, what, server->unlogged);
 	server->logged = now.tv_sec;
 	server->unlogged = 0;
@@ -167,7 +166,7 @@ static int add_sources(struct server *server, sd_event *event)
 	        event, &server->listening, server->listen_fd, EPOLLIN, on_connect, server);
 
 	if (r >= 0)
-		r = sd_event_source_set_priority(server->listening, PRIORITY);
+		r = sd_event_source_set_priority(server->listening, CLIENT_PRIORITY);
 	if (r >= 0)
 		r = sd_event_add_time(
 		        event, &server->pause, CLOCK_MONOTONIC, 0, 0, on_pause_over, server);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Horvitz-Thompson: the mean of weight x indicator is the number of lines, within 4 standard errors
+ * from independent batches of draws.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "planner_fixture.h"
+
+typedef bool subset(uint64_t page);
+
+static bool all_of_it(uint64_t page)
+{
+	return is_resident(page);
+}
+
+static bool odd_pages(uint64_t page)
+{
+	return is_resident(page) && page % 2;
+}
+
+static bool sparse_regions(uint64_t page)
+{
+	return is_resident(page) && page < LIBRARY_PAGE && page / REGION % 4 == 1;
+}
+
+static bool library_pages(uint64_t page)
+{
+	return is_resident(page) && page >= LIBRARY_PAGE;
+}
+
+static bool filled_regions(uint64_t page)
+{
+	return is_resident(page) && page < LIBRARY_PAGE && page / REGION % 4 == 3;
+}
+
+static double lines_of(subset *of)
+{
+	double n = 0;
+
+	for (unsigned i = 0; i < HEAP_PAGES; i++)
+		n += of(HEAP_PAGE + i);
+	for (unsigned i = 0; i < LIBRARY_PAGES; i++)
+		n += of(LIBRARY_PAGE + i);
+	return n * LINES;
+}
+
+#define BATCHES 40
+
+/* precision: the bound must not be wider than this part of the truth. */
+static void assert_estimates(const double means[BATCHES], double truth, double precision)
+{
+	double mean = 0, square = 0, error;
+
+	for (unsigned i = 0; i < BATCHES; i++)
+		mean += means[i] / BATCHES;
+	for (unsigned i = 0; i < BATCHES; i++)
+		square += (means[i] - mean) * (means[i] - mean);
+	error = 4 * sqrt(square / (BATCHES - 1) / BATCHES);
+	if (fabs(mean - truth) > error || error > precision * truth)
+		fail_msg("%.0f +- %.0f lines, but there are %.0f", mean, error, truth);
+}
+
+static void assert_unbiased(
+        struct planner *planner, subset *const *subsets, unsigned n, unsigned draws)
+{
+	static double means[4][BATCHES];
+
+	memset(means, 0, sizeof(means));
+	for (unsigned i = 0; i < BATCHES * draws; i++) {
+		struct candidate c = draw(planner, 4, false);
+
+		for (unsigned k = 0; k < n; k++)
+			if (subsets[k](c.address[0] / PAGE))
+				means[k][i / draws] += c.weight / draws;
+	}
+	for (unsigned k = 0; k < n; k++)
+		assert_estimates(means[k], lines_of(subsets[k]), 0.2);
+}
+
+static void weights_are_unbiased(void **state)
+{
+	_cleanup_(planner_freep) struct planner *planner = surveyed(7);
+	subset *const subsets[] = {all_of_it, odd_pages, sparse_regions, library_pages};
+
+	(void)state;
+	assert_unbiased(planner, subsets, 4, 1000);
+}
+
+/* So are those of the cheaper draws, as long as nothing changes. */
+static void weights_of_quick_draws_are_unbiased(void **state)
+{
+	_cleanup_(planner_freep) struct planner *planner = surveyed(8);
+	subset *const subsets[] = {all_of_it, odd_pages, sparse_regions, library_pages};
+
+	(void)state;
+	planner_set_settled(planner, true);
+	assert_unbiased(planner, subsets, 4, 1000);
+}
+
+/* The very first ones too, though many draws meet a region without pages. */
+static void first_weights_are_unbiased(void **state)
+{
+	static double means[BATCHES];
+	const unsigned planners = 25, draws = 40;
+
+	(void)state;
+	memset(means, 0, sizeof(means));
+	for (unsigned i = 0; i < BATCHES * planners; i++) {
+		_cleanup_(planner_freep) struct planner *planner = surveyed(100 + 7919 * i);
+
+		for (unsigned k = 0; k < draws; k++)
+			means[i / planners] += draw(planner, 4, false).weight / draws / planners;
+	}
+	assert_estimates(means, lines_of(all_of_it), 0.02);
+}
+
+/* How often a draw meets nothing is learnt from the draws: give it time to forget. */
+static void learn_of_change(struct planner *planner)
+{
+	for (unsigned i = 0; i < 4096; i++)
+		draw(planner, 4, false);
+}
+
+static void unbiased_when_regions_were_emptied(void **state)
+{
+	_cleanup_(planner_freep) struct planner *planner = surveyed(9);
+	subset *const subsets[] = {all_of_it, odd_pages, sparse_regions, library_pages};
+
+	(void)state;
+	for (unsigned i = 0; i < HEAP_REGIONS; i += 8) {
+		set_heap(i, 0, 1, false);     /* half of the full ones */
+		set_heap(i + 1, 0, 1, false); /* half of the sparse ones */
+		set_heap(i + 4, 1, 2, false); /* half of the pages of the other full ones */
+	}
+	learn_of_change(planner);
+	assert_unbiased(planner, subsets, 4, 1000);
+}
+
+static void unbiased_when_regions_were_filled(void **state)
+{
+	_cleanup_(planner_freep) struct planner *planner = surveyed(10);
+	subset *const subsets[] = {all_of_it, odd_pages, sparse_regions, filled_regions};
+
+	(void)state;
+	for (unsigned i = 3; i < HEAP_REGIONS; i += 8)
+		set_heap(i, 0, 1, true);
+	learn_of_change(planner);
+	assert_unbiased(planner, subsets, 4, 2000);
+}
+
+static void unbiased_when_all_of_it_moved(void **state)
+{
+	_cleanup_(planner_freep) struct planner *planner = surveyed(11);
+	subset *const subsets[] = {all_of_it, odd_pages, sparse_regions, filled_regions};
+
+	(void)state;
+	for (unsigned i = 0; i < HEAP_REGIONS; i += 4) {
+		set_heap(i, 0, 1, false);
+		set_heap(i + 1, 0, 1, true);
+		set_heap(i + 3, 1, 3, true);
+	}
+	learn_of_change(planner);
+	assert_unbiased(planner, subsets, 4, 2000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        on_process(weights_are_unbiased),
+	        on_process(weights_of_quick_draws_are_unbiased),
+	        on_process(first_weights_are_unbiased),
+	        on_process(unbiased_when_regions_were_emptied),
+	        on_process(unbiased_when_regions_were_filled),
+	        on_process(unbiased_when_all_of_it_moved),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -19,9 +19,12 @@
 
 int mtl_json_refuse(const struct json_place *place, const char *name, const char *reason)
 {
+	const char *dot = *place->path && *name ? "." : "";
+	const char *colon = *place->path || *name ? ": " : "";
+
 	if (place->error_size > 0)
-		snprintf(place->error, place->error_size, "%s%s%s: %s", place->path,
-		        *place->path && *name && *name != '[' ? "." : "", name, reason);
+		snprintf(place->error, place->error_size, "%s%s%s%s%s", place->path, dot, name,
+		        colon, reason);
 	return -EBADMSG;
 }
 
@@ -141,6 +144,8 @@ int mtl_json_fields_write(
 	for (size_t i = 0; i < n; i++) {
 		const void *value = (const char *)from + fields[i].offset;
 		int r = 0;
+		if (is_null(&fields[i], value) && !fields[i].nullable)
+			return -EINVAL;
 		if (is_null(&fields[i], value))
 			r = json_object_object_add(object, fields[i].name, NULL) < 0 ? -ENOMEM : 0;
 		else if (!is_left_out(&fields[i], value))

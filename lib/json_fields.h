@@ -40,6 +40,7 @@ int mtl_json_refuse(const struct json_place *place, const char *name, const char
 /* NULL on lack of memory. Numbers print as short as they read back the same. */
 struct json_object *mtl_json_number_new(double value);
 
+/* -EINVAL: a number that is not finite where the schema has no null. */
 int mtl_json_fields_write(
         struct json_object *object, const struct json_field *fields, size_t n, const void *from);
 int mtl_json_fields_read(struct json_object *object, const struct json_field *fields, size_t n,

@@ -57,21 +57,15 @@ static const struct column columns[] = {
         {"sequence", 0, INTEGER_MAX, true},
 };
 
-static int append_number(struct json_object *row, double value)
-{
-	if (isfinite(value))
-		return mtl_json_append(row, mtl_json_number_new(value));
-	return json_object_array_add(row, NULL) < 0 ? -ENOMEM : 0;
-}
-
-static int append_float(struct json_object *row, float value)
+/* The shortest text that reads back as this float; null: untouched. */
+static int append_time(struct json_object *row, float time)
 {
 	char text[32];
 
-	if (!isfinite(value))
-		return append_number(row, value);
-	snprintf(text, sizeof(text), "%.9g", value);
-	return mtl_json_append(row, json_object_new_double_s(value, text));
+	if (!isfinite(time))
+		return json_object_array_add(row, NULL) < 0 ? -ENOMEM : 0;
+	snprintf(text, sizeof(text), "%.9g", time);
+	return mtl_json_append(row, json_object_new_double_s(time, text));
 }
 
 static int write_row(struct json_object *rows, const double *values, size_t n, const float *times,
@@ -81,9 +75,10 @@ static int write_row(struct json_object *rows, const double *values, size_t n, c
 	int r = mtl_json_append(rows, row);
 
 	for (size_t i = 0; r == 0 && i < n; i++)
-		r = append_number(row, values[i]);
+		r = isfinite(values[i]) ? mtl_json_append(row, mtl_json_number_new(values[i]))
+		                        : -EINVAL;
 	for (size_t i = 0; r == 0 && i < n_times; i++)
-		r = append_float(row, times[i]);
+		r = append_time(row, times[i]);
 	return r;
 }
 

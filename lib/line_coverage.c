@@ -16,7 +16,7 @@
  * Q(j -> j') that maximise the likelihood of the observed steps k -> k' (expectation-maximisation),
  * and moves P(j) on by them; P(line touched by T) = 1 - P(j = 0). That the steps are used, and not
  * only how many words are touched at T, is worth having: counts at one T fix no more than the first
- * four moments of j, and P(j = 0) at 3/4 covered by random words is then 1.3 times as noisy
+ * four moments of j, and P(j = 0) at 3/4 covered by random words is then 1.4 times as noisy
  * (docs/THEORY.md). Observations with fewer words, or with the whole line watched (k = 1 if and
  * only if j > 0), enter the same likelihood with the weight they have at risk. Single words alone
  * do not tell lines from words: the answer then lies between the two.

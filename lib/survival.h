@@ -2,46 +2,9 @@
 #ifndef MTL_SURVIVAL_H
 #define MTL_SURVIVAL_H
 
-/* The first two stages, inside the library: observations -> samples on a grid -> survival. */
+/* Samples on a grid -> survival of words. */
 
-#include "mtl.h"
-
-#define GRID_MAX 64
-#define STATES (MTL_SLOTS_MAX + 1)
-
-/* How an observation looked at its line: by 1..4 of its words, or at all of it. */
-enum mtl_kind { KIND_WHOLE_LINE = 0, KIND_WORD = 1, KIND_QUAD = MTL_SLOTS_MAX, KINDS };
-
-/* Window lengths, ascending, at which everything is evaluated; the last is the longest trusted. */
-struct mtl_grid {
-	size_t n;
-	double window[GRID_MAX];
-};
-
-/* The number of touched words goes `from` -> `to` somewhere in (window[bin - 1], window[bin]]. */
-struct mtl_step {
-	uint16_t bin;
-	uint8_t from, to;
-};
-
-/* One observation as the estimators want it. */
-struct mtl_sample {
-	double decay;  /* exp(-age / window) */
-	double weight; /* decay x lines it stands for */
-	double deadline;
-	float touched[MTL_SLOTS_MAX]; /* ascending; INFINITY: not by the deadline */
-	struct mtl_step steps[MTL_SLOTS_MAX];
-	uint16_t bins;    /* grid windows not longer than the deadline */
-	uint16_t stratum; /* of its kind: observations of like weight */
-	uint8_t n_steps, kind;
-};
-
-struct mtl_samples {
-	struct mtl_sample *sample;
-	size_t n;
-	double first_moment;
-	bool present[KINDS]; /* kinds that occur */
-};
+#include "samples.h"
 
 /*
  * occupied[kind][g][k] = P(k watched words touched by window g), moved[kind][g][j][k] = P(j were by
@@ -59,31 +22,6 @@ struct mtl_tally {
 	double entered[GRID_MAX + 1][STATES];
 	double moved[GRID_MAX][STATES][STATES];
 };
-
-/*
- * Checks every observation (-EINVAL) and keeps those whose deadline has passed, whatever they saw:
- * whether an observation counts must not depend on its outcome. -ENODATA: fewer than
- * MTL_OBSERVATIONS_NEEDED are left.
- */
-int mtl_samples_from_observations(const struct mtl_observation *observations, size_t n, double now,
-        double window_seconds, struct mtl_samples *ret_samples);
-void mtl_samples_done(struct mtl_samples *samples);
-
-/* (sum of weights)^2 / sum of squared weights. */
-double mtl_effective_observations(const struct mtl_samples *samples);
-
-/* The longest window that enough observations watched to its end. Sorts the samples. */
-double mtl_trusted_window(struct mtl_samples *samples);
-
-/*
- * Windows from `shortest` to `longest`: log-spaced ones and quantiles of the touches seen.
- * scratch: room for samples->n numbers.
- */
-void mtl_grid_from_samples(const struct mtl_samples *samples, double shortest, double longest,
-        double *scratch, struct mtl_grid *ret_grid);
-
-/* Gives each sample its stratum and its steps on the grid. Sorts the samples. */
-void mtl_samples_on_grid(struct mtl_samples *samples, const struct mtl_grid *grid);
 
 /* multiplicity: how often each sample counts (NULL: once). */
 void mtl_survival_from_samples(const struct mtl_samples *samples, const uint8_t *multiplicity,

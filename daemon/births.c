@@ -26,7 +26,11 @@ void births_note(struct births *births, struct mtl_process *process, double mome
 	struct observation_store *store)
 {
 	uint64_t faults = process->faults;
-	double new = faults - births->faults, seconds = moment - births->moment;
+	double new = faults - births->faults, seconds;
+
+	/* The clock steps back a little when the cost of a trap is taken off it. */
+	moment = fmax(moment, births->moment);
+	seconds = moment - births->moment;
 
 	births->lines += new * births->lines_per_fault;
 	births->faults = faults;

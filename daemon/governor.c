@@ -6,6 +6,11 @@
  *                      + switches while armed x switch_on + switches while open x switch_open
  *     overhead         = cost / CPU time of the target
  *     arms a second    = MARGIN x max_overhead / (cost per arm)
+ *     pace             = arms a second x (arms + busy moments) / arms
+ *
+ * Moments that found no candidate are not made up for: a pace raised by them would overshoot as soon
+ * as there are candidates again. The least pace only keeps the governor learning; it is low enough
+ * for the budget even where one watch costs milliseconds.
  *
  * The pace changes about once a second and by smoothed averages only, so it does not follow what
  * single watches see (that would make the moments depend on the program). A target that switches
@@ -17,7 +22,7 @@
 #include <math.h>
 
 #define MARGIN 0.75
-#define PACE_MIN 2.0
+#define PACE_MIN 0.05
 #define PACE_MAX 1000.0
 #define SMOOTHING 0.3
 /* Four disabled breakpoint events cost this much at a switch out and in (measured: 0.5-1.1 us). */
@@ -37,6 +42,11 @@ struct governor_prices governor_prices(const struct calibration *calibration)
 	};
 }
 
+static double bounded(double pace, double share)
+{
+	return fmin(PACE_MAX, fmax(PACE_MIN * share, pace));
+}
+
 void governor_begin(struct governor *governor, const struct governor_prices *prices,
 	double max_overhead)
 {
@@ -44,7 +54,7 @@ void governor_begin(struct governor *governor, const struct governor_prices *pri
 
 	*governor = (struct governor){
 		.overhead = NAN,
-		.pace = fmin(PACE_MAX, fmax(PACE_MIN, MARGIN * max_overhead / fmax(cost, 1e-6))),
+		.pace = bounded(MARGIN * max_overhead / fmax(cost, 1e-6), 1),
 	};
 }
 
@@ -67,7 +77,7 @@ void governor_update(struct governor *governor, const struct governor_prices *pr
 	const struct sampler_counts *delta, double cpu_seconds, double max_overhead, double share)
 {
 	double cost = cost_of(governor, prices, delta), arms = delta->arms;
-	double switches, kept, moments;
+	double budget = MARGIN * max_overhead * share, switches;
 
 	if (cpu_seconds < 0.05)
 		return;
@@ -75,13 +85,13 @@ void governor_update(struct governor *governor, const struct governor_prices *pr
 	switches = delta->switches / cpu_seconds * prices->switch_open;
 	governor->close_between = switches > OPEN_PART * max_overhead *
 		(governor->close_between ? 0.5 : 1);
-	if (arms < 1)
+	if (arms < 1) { /* nothing learnt, but moments alone must not cost more than allowed */
+		governor->pace =
+			bounded(fmin(governor->pace, budget / fmax(prices->moment, 1e-9)), share);
 		return;
+	}
 	governor->cost = smooth(governor->cost, cost / arms);
-	moments = arms + delta->busy + delta->starved;
-	kept = arms / moments;
-	governor->pace = MARGIN * max_overhead * share / governor->cost / kept;
-	governor->pace = fmin(PACE_MAX, fmax(PACE_MIN * share, governor->pace));
+	governor->pace = bounded(budget / governor->cost * (arms + delta->busy) / arms, share);
 }
 
 double governor_share(double share, double daemon_cpu, double max_daemon_cpu)

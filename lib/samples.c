@@ -178,6 +178,12 @@ static size_t touches_between(
 	return n;
 }
 
+/* Half-way to the next touch, so that windows do not favour the moments just after touches. */
+static double behind_touch(const double *touches, size_t n, size_t i)
+{
+	return i + 1 < n ? (touches[i] + touches[i + 1]) / 2 : touches[i];
+}
+
 void mtl_grid_from_samples(const struct mtl_samples *samples, double shortest, double longest,
         double *scratch, struct mtl_grid *ret_grid)
 {
@@ -188,7 +194,8 @@ void mtl_grid_from_samples(const struct mtl_samples *samples, double shortest, d
 		windows[n++] =
 		        shortest * pow(longest / shortest, (double)i / (GRID_LOG_SPACED - 1));
 	for (size_t i = 0; i < GRID_QUANTILES && touches > 0; i++)
-		windows[n++] = scratch[i * (touches - 1) / (GRID_QUANTILES - 1)];
+		windows[n++] =
+		        behind_touch(scratch, touches, i * (touches - 1) / (GRID_QUANTILES - 1));
 	qsort(windows, n, sizeof(*windows), ascending);
 
 	ret_grid->n = 0;

@@ -10,6 +10,7 @@
 #     OUT, a directory whose files end up in DIR,
 #     MTL_MACHINE, "native" or "emulated",
 # its output arrives as it comes, and its exit status is that of run.sh. 124: it took too long.
+# --cpus 0 is one processor whose clock is exact however busy this machine is, when emulated.
 # MTL_MACHINE=native and MTL_MACHINE=emulated in the environment decide instead of trying.
 
 set -eu
@@ -41,21 +42,6 @@ done
 [ $# -gt 1 ] || usage
 shift
 [ -f "$1" ] || die "there is no script $1"
-
-# why the script cannot run here; nothing when it can
-obstacle() {
-    case ${MTL_MACHINE:-} in
-    native) return ;;
-    emulated) echo "MTL_MACHINE=emulated" && return ;;
-    '') ;;
-    *) die "MTL_MACHINE=$MTL_MACHINE: it may be native or emulated" ;;
-    esac
-    probe=$build/tests/machine/watchpoints_fire
-    [ -x "$probe" ] || die "$probe is not there: use make"
-    said=$("$probe") && return
-    hypervisor=$(dmesg 2>/dev/null | sed -n 's/.*Hypervisor detected: //p' | head -n 1)
-    echo "hardware watchpoints $said${hypervisor:+ (hypervisor $hypervisor)}"
-}
 
 quoted() { # ARG...: as words of a shell
     for word in "$@"; do
@@ -118,7 +104,7 @@ run_emulated() { # REASON SCRIPT [ARG]...
 for program in $programs; do
     [ -x "$program" ] || die "$program is not there: use make"
 done
-why=$(obstacle)
+why=$(machine_obstacle)
 job=$(mktemp -d "${TMPDIR:-/tmp}/mtl-machine.XXXXXX")
 trap clean_up EXIT
 trap 'exit 130' INT

@@ -98,6 +98,6 @@ double governor_share(double share, double daemon_cpu, double max_daemon_cpu)
 {
 	if (isnan(daemon_cpu) || max_daemon_cpu <= 0)
 		return share;
-	share *= fmin(1.25, fmax(0.5, 0.9 * max_daemon_cpu / fmax(daemon_cpu, 1e-6)));
-	return fmin(1, fmax(0.02, share));
+	share *= fmin(1.25, fmax(0.3, 0.9 * max_daemon_cpu / fmax(daemon_cpu, 1e-6)));
+	return fmin(1, fmax(0.005, share));
 }

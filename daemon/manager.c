@@ -168,7 +168,7 @@ static void settle(struct manager *manager)
 
 		manager->daemon_cpu = isnan(manager->daemon_cpu) ?
 			used :
-			manager->daemon_cpu + 0.2 * (used - manager->daemon_cpu);
+			manager->daemon_cpu + 0.4 * (used - manager->daemon_cpu);
 		manager->share = governor_share(manager->share, manager->daemon_cpu,
 			manager->config->max_daemon_cpu);
 	}

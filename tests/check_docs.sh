@@ -88,8 +88,8 @@ targets=$(sed -n '/^\.PHONY/,/[^\\]$/p' Makefile | tr -d '\\')
 for target in $(grep -ohE '`(sudo )?make [a-z-]+' README.md CONTRIBUTING.md docs/*.md | sed 's/.* //' | sort -u); do
     echo "$targets" | grep -qwE -- "$target" || say "the Makefile has no target $target"
 done
-for file in $(grep -ohE '\b(lib|daemon|cli|bpf|tests|docs|etc|packaging)/[A-Za-z0-9_./-]*[A-Za-z0-9_/]' \
-    README.md CONTRIBUTING.md docs/*.md | sort -u); do
+for file in $(grep -ohP '(?<![\w/.])(lib|daemon|cli|bpf|tests|docs|etc|packaging)/[\w./-]*[\w/]' \
+    README.md CONTRIBUTING.md docs/*.md | grep -v NAME | sort -u); do
     [ -e "$file" ] || say "a document names $file, which is not there"
 done
 

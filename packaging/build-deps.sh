@@ -40,6 +40,10 @@ machine  e2fsprogs          mke2fs
 machine  cpio               cpio
 machine  busybox-static     busybox-static
 machine  xz-utils           xz
+kernels  qemu-system-x86    qemu-system-x86_64
+kernels  cpio               cpio
+kernels  busybox-static     busybox-static
+kernels  jq                 jq
 systemd  debootstrap        debootstrap
 systemd  systemd-container  systemd-nspawn
 systemd  jq                 jq
@@ -61,6 +65,10 @@ have() { # PACKAGE PROBE
 
 missing=
 for group in "$@"; do
+    table | grep -q "^$group " || {
+        echo "$0: no group $group" >&2
+        exit 2
+    }
     while read -r of package probe; do
         [ "$of" = "$group" ] || continue
         have "$package" "$probe" || missing="$missing $package"

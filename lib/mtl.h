@@ -101,7 +101,7 @@ struct mtl_curve {
 };
 
 struct mtl_estimate_options {
-	const double *sizes; /* NULL: mtl_default_sizes() */
+	const double *sizes; /* NULL: sqrt(2) steps, 32 KiB to twice the larger of cache, footprint */
 	size_t n_sizes;
 	const double *windows; /* NULL: decades from the resolution to the longest trusted window */
 	size_t n_windows;
@@ -120,7 +120,8 @@ struct mtl_estimate_options {
 
 /*
  * Everything in one call: the curve of what was observed.
- * -ENODATA: fewer than MTL_OBSERVATIONS_NEEDED observations; -EINVAL: an observation or option that
+ * -ENODATA: fewer than MTL_OBSERVATIONS_NEEDED observations whose deadline has passed by `now`
+ * (what was touched early counts no sooner than what was not); -EINVAL: an observation or option that
  * cannot be (deadline <= 0, weight <= 0, slots out of range, sizes not positive); -ENOMEM.
  */
 int mtl_curve_from_observations(const struct mtl_observation *observations, size_t n,

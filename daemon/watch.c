@@ -7,7 +7,8 @@
  * thread is off it; the calls send no interrupt and all slots go live at its next switch-in.
  * Method one-shot: the event's limit of one trap (REFRESH) turns it off in the trap itself. A
  * one-shot event that fired stays dead on some kernels whatever one asks of it, so it is opened
- * anew; one that did not fire still holds its shot and must be enabled, not refreshed.
+ * anew; one that did not fire still holds its shot and must be enabled, not refreshed. Which of them
+ * it is, its count tells: a trap just before the deadline may not have been reported yet.
  */
 #include "watch.h"
 
@@ -79,12 +80,19 @@ static int enable_own_cpu(const struct watch *watch, struct watch_thread *thread
 	return ioctl(thread->fd[slot], PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr) < 0 ? -errno : 0;
 }
 
+static bool has_fired(int fd)
+{
+	uint64_t count;
+
+	return read(fd, &count, sizeof(count)) == sizeof(count) && count > 0;
+}
+
 static int enable_one_shot(const struct watch *watch, struct watch_thread *thread, unsigned slot)
 {
 	struct perf_event_attr attr = breakpoint_attr(watch->address[slot], watch->length, true);
 	int fd;
 
-	if (thread->spent[slot]) {
+	if (thread->spent[slot] || has_fired(thread->fd[slot])) {
 		close(thread->fd[slot]);
 		thread->fd[slot] = open_event(thread->tid, watch->length, watch->program);
 		if (thread->fd[slot] < 0)

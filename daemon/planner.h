@@ -18,7 +18,7 @@ struct planner_deadlines {
 	double shortest, longest, limit; /* seconds of CPU time */
 };
 
-#define PLANNER_TAIL 0.03
+#define PLANNER_TAIL 0.015
 
 int planner_new(const char *root, pid_t pid, uint64_t seed, struct planner **ret_planner);
 struct planner *planner_free(struct planner *planner);

@@ -8,15 +8,14 @@
 
 #include <string.h>
 
-void store_forget_observations(struct observation_store *store)
+void store_forget(struct observation_store *store)
 {
-	store->n_observations = store->next_observation = 0;
+	store->n_observations = store->next_observation = store->n_births = 0;
 }
 
 void store_clear(struct observation_store *store)
 {
-	store_forget_observations(store);
-	store->n_births = 0;
+	store_forget(store);
 	store->total = 0;
 }
 

@@ -21,8 +21,8 @@ struct observation_store {
 };
 
 void store_clear(struct observation_store *store);
-/* Forgets the observations, not the births. */
-void store_forget_observations(struct observation_store *store);
+/* Forgets what was seen, but counts on. */
+void store_forget(struct observation_store *store);
 void store_add(struct observation_store *store, const struct mtl_observation *observations, size_t n);
 
 /* The births so far, at that moment. Moments must not decrease. When the series is full every other

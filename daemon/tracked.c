@@ -297,7 +297,7 @@ static void heed_growth(struct tracked *tracked)
 	if (pages <= NEW_PHASE * tracked->resident_at_first)
 		return;
 	tracked->resident_at_first = pages;
-	store_forget_observations(tracked->store);
+	store_forget(tracked->store); /* and the births that made it grow, with them */
 	sampler_drop_candidates(tracked->instrument->sampler, tracked->index);
 }
 

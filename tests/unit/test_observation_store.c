@@ -136,7 +136,7 @@ static void expires_by_moment(void **state)
 	assert_holds();
 }
 
-static void forgetting_observations_keeps_births(void **state)
+static void forgetting_counts_on(void **state)
 {
 	uint64_t random = 5;
 
@@ -144,10 +144,11 @@ static void forgetting_observations_keeps_births(void **state)
 	renew();
 	add(&random, 5000);
 	store_add_birth(&store, 1, 1);
-	store_forget_observations(&store);
+	store_forget(&store);
 	begin = end;
 	assert_holds();
-	assert_int_equal(store.n_births, 1);
+	assert_int_equal(store.n_births, 0);
+	assert_int_equal(store.total, 5000);
 	add(&random, 10);
 	assert_holds();
 }
@@ -254,7 +255,7 @@ int main(void)
 	        cmocka_unit_test(more_at_once_than_there_is_room),
 	        cmocka_unit_test(random_additions_and_expiries),
 	        cmocka_unit_test(expires_by_moment),
-	        cmocka_unit_test(forgetting_observations_keeps_births),
+	        cmocka_unit_test(forgetting_counts_on),
 	        cmocka_unit_test(clearing_forgets_all),
 	        cmocka_unit_test(memory_is_bounded),
 	        cmocka_unit_test(births_are_thinned_not_lost),

@@ -177,7 +177,7 @@ machine_boot() {
     cat "$job/stdout" >&3 &
     cat "$job/stderr" >&4 &
     processors="-accel tcg,thread=multi -smp $3"
-    [ "$3" != 0 ] || processors="-accel tcg,thread=single -smp 1 -icount shift=2,sleep=off"
+    [ "$3" != 0 ] || processors="-accel tcg,thread=single -smp 1 -icount shift=2"
     timeout -k 5 "$2" qemu-system-x86_64 $processors -cpu max -m "$4" \
         -nodefaults -display none -no-reboot -kernel "$machine/vmlinux" -initrd "$machine/initramfs" \
         -append "console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off cryptomgr.notests ${MTL_KERNEL_OPTIONS:-}" \

@@ -1,0 +1,78 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: MIT
+#
+# Sourced by the groups of live steps, inside the machine that run.sh has found or made.
+
+. tests/steps.sh
+
+work=$(mktemp -d)
+trap 'kill $(cat "$work"/*.pid 2>/dev/null) 2>/dev/null; rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+
+# An emulated trap takes as long as tens of thousands of instructions, so at the usual 1 % there would
+# be a few observations a second. What is tested is what becomes of them, not how cheap they are.
+if [ "$MTL_MACHINE" = emulated ]; then
+    mkdir -p /etc/mtld
+    printf '%s\n' '[mtld]' 'max_overhead = 10%' 'max_daemon_cpu = 50%' >/etc/mtld/mtld.conf
+fi
+
+# status of COMMAND..., with its output in $work/out and $work/err
+run() {
+    status=0
+    "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+}
+
+shown() { # what the last run gave, for a step that failed; fails
+    echo "status $status"
+    head -c 2000 "$work/out"
+    head -c 2000 "$work/err"
+    return 1
+}
+
+# gives STATUS PATTERN COMMAND...: ends with STATUS and says PATTERN on standard error
+gives() {
+    wanted=$1
+    pattern=$2
+    shift 2
+    run "$@"
+    [ "$status" = "$wanted" ] && grep -qE -- "$pattern" "$work/err" || shown
+}
+
+# answers EXPRESSION COMMAND...: ends with 0, standard output is one JSON object, EXPRESSION is true of it
+answers() {
+    expression=$1
+    shift
+    run "$@"
+    [ "$status" = 0 ] && jq -es "length == 1 and (.[0] | ($expression))" "$work/out" >/dev/null || shown
+}
+
+# within SECONDS COMMAND...: COMMAND succeeds within that time, tried again and again
+within() {
+    deadline=$(($(centiseconds) + 100 * $1))
+    shift
+    until "$@" >"$work/tried" 2>&1; do
+        [ "$(centiseconds)" -lt $deadline ] || { cat "$work/tried"; return 1; }
+        sleep 0.1
+    done
+}
+
+# start NAME COMMAND...: in the background, its pid in $pid and $work/NAME.pid
+start() {
+    name=$1
+    shift
+    "$@" >"$work/$name.out" 2>"$work/$name.err" </dev/null &
+    pid=$!
+    echo $pid >"$work/$name.pid"
+}
+
+stop() { # NAME [SIGNAL]
+    kill "-${2:-TERM}" "$(cat "$work/$1.pid")" 2>/dev/null
+    wait "$(cat "$work/$1.pid")" 2>/dev/null
+    rm -f "$work/$1.pid"
+}
+
+export MTL_SOCKET=$work/socket
+start_mtld() { # OPTION...: ours, answering
+    start mtld mtld --socket "$MTL_SOCKET" "$@"
+    within 20 mtl status || { cat "$work/mtld.err"; return 1; }
+}

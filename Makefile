@@ -198,6 +198,11 @@ check-systemd: $(LIVE) | deps-systemd
 bench: $(LIVE) | deps-check
 	$(Q)tests/bench/run.sh
 
+# never two of them at once, whatever -j says: they would disturb each other
+RUNS := check check-unit check-live check-kernels check-systemd bench demo
+$(foreach run,$(RUNS),$(eval before := )$(foreach goal,$(MAKECMDGOALS),\
+	$(if $(filter $(run),$(goal)),$(eval $(run): | $(before)),)$(if $(filter $(RUNS),$(goal)),$(eval before += $(goal)),)))
+
 fuzz: $(FUZZERS:%=$(BUILD)/fuzz/unit/%) | deps-fuzz
 	$(Q)for f in $(FUZZERS); do mkdir -p $(BUILD)/corpus/$$f; \
 		$(BUILD)/fuzz/unit/$$f -max_total_time=$(FUZZ_SECONDS) $(BUILD)/corpus/$$f \

@@ -14,12 +14,13 @@
 
 #define LINES_PER_PAGE 64
 #define SAMPLES_A_SECOND 50
+#define FIRST_PERIOD 64 /* before their rate is known */
 #define MEMORY 16 /* samples that the average remembers */
 
 void births_begin(struct births *births, struct mtl_process *process)
 {
 	*births = (struct births){.faults = process->faults, .lines_per_fault = LINES_PER_PAGE};
-	process->fault_period = 1;
+	process->fault_period = FIRST_PERIOD;
 }
 
 void births_note(struct births *births, struct mtl_process *process, double moment,

@@ -29,6 +29,8 @@
 #include "process_life.skel.h"
 #include "watch_hit.skel.h"
 
+#define LIFE_TURN 256 /* records delivered by one call at most */
+
 struct hit_ring {
 	struct ring_buffer *ring;
 	int fd;
@@ -48,6 +50,7 @@ struct source {
 	struct ring_buffer *life_ring;
 	source_life_fn life_callback;
 	void *life_userdata;
+	unsigned life_delivered;
 	struct bpf_link *links[4];
 	int *fault_fds; /* one page-fault event a CPU */
 	unsigned n_fault_fds;
@@ -364,7 +367,8 @@ static int on_life(void *context, void *data, size_t size)
 
 	if (size >= sizeof(struct mtl_life))
 		source->life_callback(source->life_userdata, data);
-	return 0;
+	/* A flood must not keep the caller for ever: what is left makes the descriptor readable. */
+	return ++source->life_delivered % LIFE_TURN ? 0 : -EAGAIN;
 }
 
 int source_life_open(struct source *source, source_life_fn callback, void *userdata)

@@ -47,7 +47,8 @@ int source_watch_program(const struct source *source);
 uint64_t source_clock(struct source *source, uint32_t index);
 uint64_t source_now(void);
 
-/* The ring of births and deaths: an fd to poll, and a call that delivers what is there. */
+/* The ring of births and deaths: an fd to poll, and a call that delivers what is there, some hundred
+ * records at a time. */
 int source_life_open(struct source *source, source_life_fn callback, void *userdata);
 int source_life_fd(const struct source *source);
 int source_life_consume(struct source *source);

@@ -33,6 +33,7 @@
 #define DEADLINE_SPAN 64.0 /* longest / shortest deadline */
 #define TAIL_SPAN 16.0     /* limit / longest */
 #define FIRST_LONGEST 0.05
+#define MOMENTS_PER_WINDOW 20
 #define ADAPT_REST_MAX 7 /* seconds */
 #define STORE_WINDOWS 4 /* observations older than so many windows weigh nothing */
 
@@ -67,6 +68,16 @@ static void set_longest(struct tracked *tracked, double longest)
 		.shortest = fmax(longest / DEADLINE_SPAN, fmin(resolution, longest / 2)),
 		.limit = fmin(cap, longest * TAIL_SPAN),
 	};
+}
+
+/* A watch lasts a good part of the longest window; moments that come much more often than watches can
+ * end only find the process occupied. */
+static void set_pace(struct tracked *tracked)
+{
+	double pace = fmin(tracked->governor.pace, MOMENTS_PER_WINDOW / tracked->deadlines.longest);
+
+	sampler_set_pace(tracked->instrument->sampler, tracked->index, pace,
+		tracked->governor.close_between);
 }
 
 static void begin_anew(struct tracked *tracked)
@@ -187,7 +198,7 @@ static int start_sampling(struct tracked *tracked)
 	heed_debugger(tracked);
 	if (tracked->state != TRACKED_PAUSED)
 		watch_threads(tracked);
-	sampler_set_pace(instrument->sampler, tracked->index, tracked->governor.pace, false);
+	set_pace(tracked);
 	tracked_tick(tracked);
 	return 0;
 }
@@ -353,7 +364,8 @@ static struct sampler_counts since_settled(const struct tracked *tracked)
 	return delta;
 }
 
-/* Where the footprint stands at a quarter of the longest window and at all of it. */
+/* Where the footprint of memory that was there stands at a quarter of the longest window and at all of
+ * it; births go on growing with any window and would only drive it out. */
 static int look_at_windows(struct tracked *tracked, struct mtl_curve **ret_curve)
 {
 	double cache = tracked->instrument->last_cache_bytes;
@@ -372,8 +384,8 @@ static int look_at_windows(struct tracked *tracked, struct mtl_curve **ret_curve
 	if (!copy)
 		return -ENOMEM;
 	tracked_options(tracked, &options);
-	return mtl_curve_from_observations(copy, store_observations(tracked->store, copy),
-		tracked->store->births, tracked->store->n_births, &options, ret_curve);
+	return mtl_curve_from_observations(copy, store_observations(tracked->store, copy), NULL, 0,
+		&options, ret_curve);
 }
 
 DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
@@ -451,8 +463,7 @@ void tracked_settle(struct tracked *tracked, double share)
 	tracked->observations_per_second = delta.arms / (delta.cpu_ns / 1e9);
 	tracked->settled = tracked->counts;
 	tracked->settled_wall_ns = source_now();
-	sampler_set_pace(tracked->instrument->sampler, tracked->index, tracked->governor.pace,
-		tracked->governor.close_between);
+	set_pace(tracked);
 	adapt_deadlines(tracked);
 	store_expire(tracked->store,
 		tracked->counts.cpu_ns / 1e9 - STORE_WINDOWS * tracked->config->window_seconds);

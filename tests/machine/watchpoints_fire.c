@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watchpoints_fire: whether a hardware watchpoint fires on this machine. A perf breakpoint is set on
- * a word of our own, the word is written, the count is read. Some hypervisors accept the breakpoint
- * and never deliver it, so that nothing but trying tells.
+ * watchpoints_fire: whether a hardware watchpoint fires on this machine. A perf breakpoint is set
+ * on a word of our own, the word is written, the count is read. Some hypervisors accept the
+ * breakpoint and never deliver it, so that nothing but trying tells.
  *
  * Exit status 0 when it fired; else 1, and on standard output why not, as the end of a sentence.
  */

@@ -4,7 +4,9 @@
  *
  * All 64 when the page is fresh anonymous memory, for the kernel has just zeroed every line of it,
  * and 32768 when it is a huge one. Of a file page that was merely mapped, the one line whose touch
- * faulted is known to be touched, the others are not: it counts one, a lower bound. Which kind the
+ * faulted is known to be touched, the others are not: it counts one, a lower bound. A page that is
+ * gone before mtld can look counts 64: to leave such out would leave only the faults that a program
+ * streaming through fresh memory does not make. Which kind the
  * faults of this process are is learned from a sample of them, every n-th, with n such that some
  * SAMPLES_A_SECOND are looked at.
  */
@@ -15,7 +17,7 @@
 #define LINES_PER_PAGE 64
 #define SAMPLES_A_SECOND 50
 #define FIRST_PERIOD 64 /* before their rate is known */
-#define MEMORY 16 /* samples that the average remembers */
+#define MEMORY 16       /* samples that the average remembers */
 
 void births_begin(struct births *births, struct mtl_process *process)
 {
@@ -24,7 +26,7 @@ void births_begin(struct births *births, struct mtl_process *process)
 }
 
 void births_note(struct births *births, struct mtl_process *process, double moment,
-	struct observation_store *store)
+        struct observation_store *store)
 {
 	uint64_t faults = process->faults;
 	double new = faults - births->faults, seconds;
@@ -46,6 +48,6 @@ void births_learn(struct births *births, struct planner *planner, uint64_t addre
 	unsigned lines;
 
 	if (planner_fresh_lines(planner, address, &lines) < 0)
-		return;
+		lines = LINES_PER_PAGE;
 	births->lines_per_fault += (fmax(lines, 1) - births->lines_per_fault) / MEMORY;
 }

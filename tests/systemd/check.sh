@@ -7,6 +7,8 @@
 set -u
 cd /check/out || exit 1
 . /check/steps.sh
+start_limit=200 # hundredths of a second
+[ ! -e /check/limits ] || . /check/limits
 exec >results 2>&1
 
 socket=/run/mtld/io.mtld
@@ -29,7 +31,8 @@ start_within_2_s() {
     timeout 20 systemctl start mtld.service || { journalctl -b --no-pager -u mtld | tail -n 8; return 1; }
     took=$(($(centiseconds) - before))
     active mtld.service || { echo "not active: $(systemctl is-active mtld.service)"; return 1; }
-    [ "$took" -le 200 ] || { echo "READY=1 after $took hundredths of a second"; return 1; }
+    echo "ready after $took hundredths of a second" >start_time
+    [ "$took" -le "$start_limit" ] || { cat start_time; return 1; }
     [ -S $socket ] || { echo "no socket $socket"; return 1; }
 }
 
@@ -128,7 +131,7 @@ nothing_failed() {
 
 step "the units pass systemd-analyze verify" units_verify
 step "all shared libraries are found" libraries_found
-step "systemctl start mtld: active within 2 s, socket there" start_within_2_s
+step "systemctl start mtld: active within $((start_limit / 100)) s, socket there" start_within_2_s
 step "mtl status: observes here" rung_is_watchpoints
 step "a workload runs as a service" systemctl start workload.service
 step "mtl track" timeout 10 mtl track "$(main_pid workload.service)"

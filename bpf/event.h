@@ -35,7 +35,7 @@ struct mtl_process {
 	__u64 faults;                  /* bpf: page faults, each a page that became resident */
 	__u64 traps;                   /* bpf: debug exceptions taken */
 	__u64 stray_traps;             /* bpf: of these, not the first of an armed slot */
-	__u64 lost;                    /* bpf: hits that found no room in the ring */
+	__u64 lost;                    /* bpf: hits and life records that found no room in a ring */
 	__u64 slot_address[MTL_SLOTS]; /* mtld: what each slot watches; 0: nothing */
 	__u64 watched_page;            /* mtld: page number of the watched line; 0: none */
 	__u32 sequence;                /* mtld: number of the current watch */

@@ -61,15 +61,6 @@ struct {
 	__uint(max_entries, 262144);
 } life_ring SEC(".maps");
 
-/* life_ring records that found no room */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} life_lost SEC(".maps");
-
 static __always_inline struct mtl_process *process_at(__u32 index)
 {
 	return bpf_map_lookup_elem(&processes, &index);
@@ -86,13 +77,12 @@ static __always_inline struct mtl_process *process_of(__u32 tgid, __u32 *ret_ind
 	return process_at(*index);
 }
 
-static __always_inline void count_life_lost(void)
+static __always_inline void count_lost(__u32 index)
 {
-	__u32 zero = 0;
-	__u64 *lost = bpf_map_lookup_elem(&life_lost, &zero);
+	struct mtl_process *process = process_at(index);
 
-	if (lost)
-		__sync_fetch_and_add(lost, 1);
+	if (process)
+		__sync_fetch_and_add(&process->lost, 1);
 }
 
 static __always_inline void tell(__u32 kind, __u32 index, __u32 tgid, __u32 tid, __u64 address)
@@ -100,7 +90,7 @@ static __always_inline void tell(__u32 kind, __u32 index, __u32 tgid, __u32 tid,
 	struct mtl_life *life = bpf_ringbuf_reserve(&life_ring, sizeof(*life), 0);
 
 	if (!life) {
-		count_life_lost();
+		count_lost(index);
 		return;
 	}
 	life->kind = kind;

@@ -22,33 +22,34 @@ static int refuse(struct instrument *instrument, const char *reason, const char 
 	return 0;
 }
 
-static int no_source(struct instrument *instrument, const char *root, int r, const char *error)
+static const char *fix_for_refusal(const char *root)
 {
 	int paranoid = proc_paranoid(root);
 
+	if (paranoid >= 3 && paranoid != INT32_MAX)
+		return "run mtld as root, or give it CAP_SYS_ADMIN: with kernel.perf_event_paranoid at 3 "
+		       "or more, CAP_PERFMON is not enough (or lower it to 2)";
+	return "run mtld as root (systemctl start mtld), or with CAP_BPF, CAP_PERFMON and "
+	       "CAP_SYS_PTRACE";
+}
+
+static int no_source(struct instrument *instrument, const char *root, int r, const char *error)
+{
 	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
 		return refuse(instrument,
 			"the kernel offers no type information (/sys/kernel/btf/vmlinux is missing)",
 			"use a kernel with CONFIG_DEBUG_INFO_BTF=y (Debian's kernels have it); in a "
 			"container, bind-mount /sys/kernel/btf");
-	if ((r == -EPERM || r == -EACCES) && paranoid >= 3 && paranoid != INT32_MAX)
-		return refuse(instrument, error,
-			"run mtld as root, or give it CAP_SYS_ADMIN: with kernel.perf_event_paranoid at 3 "
-			"or more, CAP_PERFMON is not enough (or lower it to 2)");
-	if (r == -EPERM || r == -EACCES)
-		return refuse(instrument, error,
-			"run mtld as root (systemctl start mtld), or with CAP_BPF, CAP_PERFMON and "
-			"CAP_SYS_PTRACE");
-	return refuse(instrument, error, "");
+	return refuse(instrument, error, r == -EPERM || r == -EACCES ? fix_for_refusal(root) : "");
 }
 
-static const char *fix_for_calibration(int r)
+static const char *fix_for_calibration(const char *root, int r)
 {
 	if (r == -ENOSPC)
 		return "free the debug registers: another tool holds all of them (perf, a debugger, or "
 		       "a CPU-wide breakpoint)";
 	if (r == -EACCES || r == -EPERM)
-		return "run mtld as root, or give it CAP_PERFMON and CAP_SYS_ADMIN";
+		return fix_for_refusal(root);
 	if (r == -EIO)
 		return "this machine accepts hardware watchpoints but they do not fire (some hypervisors "
 		       "do not pass debug exceptions on): use another host type or bare metal; "
@@ -75,7 +76,7 @@ static int try_instrument(struct instrument *instrument, const struct config *co
 			"hardware watchpoints work; no PMU address samples are used by this version", "");
 	instrument->sampler = sampler_free(instrument->sampler);
 	instrument->source = source_free(instrument->source);
-	return refuse(instrument, error, fix_for_calibration(r));
+	return refuse(instrument, error, fix_for_calibration(root, r));
 }
 
 DEFINE_CLEANUP(struct instrument, instrument_free)

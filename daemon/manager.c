@@ -47,6 +47,7 @@ struct manager {
 	unsigned ticks;
 	uint64_t begin_ns, settled_ns;
 	double settled_cpu, daemon_cpu, share;
+	uint64_t lost; /* of processes that were forgotten */
 };
 
 static double own_cpu_seconds(void)
@@ -105,6 +106,7 @@ static void forget(struct manager *manager, struct entry *entry)
 		i++;
 	memmove(&manager->entries[i], &manager->entries[i + 1],
 		(--manager->n_entries - i) * sizeof(manager->entries[0]));
+	manager->lost += entry->tracked->counts.lost;
 	free_entry(entry);
 	rest_when_idle(manager);
 	if (manager->n_entries == 0)
@@ -388,7 +390,7 @@ void manager_status(struct manager *manager, struct manager_status *ret_status)
 		.resolution_seconds = calibration->resolution_seconds,
 		.daemon_cpu = manager->n_entries ? manager->daemon_cpu : NAN,
 		.processes = manager->n_entries,
-		.lost = instrument->source ? source_life_lost(instrument->source) : 0,
+		.lost = manager->lost,
 	};
 	for (unsigned i = 0; i < manager->n_entries; i++)
 		ret_status->lost += manager->entries[i]->tracked->counts.lost;

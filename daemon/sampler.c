@@ -35,6 +35,24 @@ static void bound_realtime(void)
 	setrlimit(RLIMIT_RTTIME, &limit);
 }
 
+/* One on every CPU mtld may use; hits elsewhere (a cpuset narrower than a target's, a CPU that came
+ * later) are seen to from afar by the first. */
+static int start_armers(struct sampler *sampler, const cpu_set_t *set)
+{
+	const struct armer *first = NULL;
+	int r = 0;
+
+	for (unsigned cpu = 0; cpu < sampler->n_armers && r >= 0; cpu++)
+		if (CPU_ISSET(cpu, set)) {
+			r = armer_start(sampler, cpu);
+			first = first ? first : &sampler->armers[cpu];
+		}
+	for (unsigned cpu = 0; cpu < sampler->n_armers && r >= 0; cpu++)
+		if (!CPU_ISSET(cpu, set) && first)
+			r = source_hit_ring_share(sampler->source, cpu, first->ring);
+	return r;
+}
+
 DEFINE_CLEANUP(struct sampler, sampler_free)
 
 int sampler_new(struct source *source, bool realtime, struct sampler **ret_sampler)
@@ -42,6 +60,7 @@ int sampler_new(struct source *source, bool realtime, struct sampler **ret_sampl
 	_cleanup_(sampler_freep) struct sampler *sampler = calloc(1, sizeof(*sampler));
 	pthread_mutexattr_t attr;
 	cpu_set_t set;
+	int r;
 
 	if (!sampler)
 		return -ENOMEM;
@@ -59,12 +78,9 @@ int sampler_new(struct source *source, bool realtime, struct sampler **ret_sampl
 	sampler->armers = calloc(sampler->n_armers, sizeof(struct armer));
 	if (!sampler->armers || sched_getaffinity(0, sizeof(set), &set) < 0)
 		return -ENOMEM;
-	for (unsigned cpu = 0; cpu < sampler->n_armers; cpu++) {
-		int r = CPU_ISSET(cpu, &set) ? armer_start(sampler, cpu) : 0;
-
-		if (r < 0)
-			return r;
-	}
+	r = start_armers(sampler, &set);
+	if (r < 0)
+		return r;
 	*ret_sampler = TAKE_PTR(sampler);
 	return 0;
 }

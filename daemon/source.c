@@ -46,7 +46,6 @@ struct source {
 	struct mtl_process *processes;
 	struct mtl_cpu *cpus;
 	struct mtl_costs *costs;
-	uint64_t *life_lost;
 	struct ring_buffer *life_ring;
 	source_life_fn life_callback;
 	void *life_userdata;
@@ -155,9 +154,7 @@ static int map_objects(struct source *source, char *ret_error, size_t error_size
 		(r = map_memory(clock->maps.cpus, sizeof(struct mtl_cpu) * MTL_CPUS_MAX,
 			 (void **)&source->cpus)) < 0 ||
 		(r = map_memory(clock->maps.costs, sizeof(struct mtl_costs),
-			 (void **)&source->costs)) < 0 ||
-		(r = map_memory(clock->maps.life_lost, sizeof(uint64_t),
-			 (void **)&source->life_lost)) < 0)
+			 (void **)&source->costs)) < 0)
 		return explain(ret_error, error_size, r, "cannot map BPF memory");
 	return 0;
 }
@@ -194,8 +191,6 @@ struct source *source_free(struct source *source)
 		munmap(source->cpus, sizeof(struct mtl_cpu) * MTL_CPUS_MAX);
 	if (source->costs)
 		munmap(source->costs, sizeof(struct mtl_costs));
-	if (source->life_lost)
-		munmap(source->life_lost, sizeof(uint64_t));
 	process_clock_bpf__destroy(source->clock);
 	watch_hit_bpf__destroy(source->hit);
 	process_life_bpf__destroy(source->life);
@@ -336,11 +331,6 @@ struct mtl_costs *source_costs(struct source *source)
 	return source->costs;
 }
 
-uint64_t source_life_lost(const struct source *source)
-{
-	return *source->life_lost;
-}
-
 int source_watch_program(const struct source *source)
 {
 	return bpf_program__fd(source->hit->progs.watch_hit);
@@ -420,6 +410,15 @@ int source_hit_ring_new(struct source *source, unsigned cpu, source_hit_fn callb
 		return -errno;
 	ring->fd = TAKE_FD(fd);
 	*ret_ring = TAKE_PTR(ring);
+	return 0;
+}
+
+int source_hit_ring_share(struct source *source, unsigned cpu, const struct hit_ring *ring)
+{
+	uint32_t key = cpu;
+
+	if (bpf_map_update_elem(bpf_map__fd(source->clock->maps.hit_rings), &key, &ring->fd, BPF_ANY) < 0)
+		return -errno;
 	return 0;
 }
 

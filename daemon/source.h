@@ -38,7 +38,6 @@ int source_untrack(struct source *source, uint32_t tgid);
 struct mtl_process *source_process(struct source *source, uint32_t index);
 struct mtl_cpu *source_cpu(struct source *source, unsigned cpu);
 struct mtl_costs *source_costs(struct source *source);
-uint64_t source_life_lost(const struct source *source);
 
 /* The program to attach to every watch event (PERF_EVENT_IOC_SET_BPF). */
 int source_watch_program(const struct source *source);
@@ -57,6 +56,8 @@ int source_life_consume(struct source *source);
 struct hit_ring;
 int source_hit_ring_new(struct source *source, unsigned cpu, source_hit_fn callback, void *userdata,
 	struct hit_ring **ret_ring);
+/* Hits on that CPU go to a ring that another CPU has already. */
+int source_hit_ring_share(struct source *source, unsigned cpu, const struct hit_ring *ring);
 struct hit_ring *hit_ring_free(struct hit_ring *ring);
 int hit_ring_fd(const struct hit_ring *ring);
 int hit_ring_consume(struct hit_ring *ring);

@@ -6,6 +6,7 @@
 . tests/steps.sh
 
 work=$(mktemp -d)
+chmod 755 "$work"
 trap 'kill $(cat "$work"/*.pid 2>/dev/null) 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
@@ -65,10 +66,16 @@ start() {
     echo $pid >"$work/$name.pid"
 }
 
+alive() { kill -0 "$1" && ! grep -q '^State:.[ZX]' "/proc/$1/status"; } 2>/dev/null
+
+dead() { ! alive "$1"; }
+
 stop() { # NAME [SIGNAL]
-    kill "-${2:-TERM}" "$(cat "$work/$1.pid")" 2>/dev/null
-    wait "$(cat "$work/$1.pid")" 2>/dev/null
+    ended=$(cat "$work/$1.pid")
     rm -f "$work/$1.pid"
+    kill "-${2:-TERM}" "$ended" 2>/dev/null
+    within 20 dead "$ended" || { echo "$1 does not end"; return 1; }
+    wait "$ended" 2>/dev/null || true
 }
 
 export MTL_SOCKET=$work/socket

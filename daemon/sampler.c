@@ -151,6 +151,8 @@ void sampler_remove(struct sampler *sampler, uint32_t index)
 		target_close(target);
 		sampler->targets[index] = NULL;
 	}
+	while (sampler->n_targets > 0 && !sampler->targets[sampler->n_targets - 1])
+		sampler->n_targets--;
 	sampler_unlock(sampler);
 	if (target)
 		free(target->tids);

@@ -22,6 +22,10 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 CLANG ?= clang
+# as many jobs as processors, unless told otherwise
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
 CFLAGS ?= -O2 -g
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 

@@ -91,6 +91,8 @@ if [ "$(id -u)" != 0 ]; then
 fi
 
 echo "installing missing build dependencies: $missing"
+exec 9>"${TMPDIR:-/tmp}/mtl-build-deps.lock" # apt-get does not wait for another one
+flock 9
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

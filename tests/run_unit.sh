@@ -17,9 +17,6 @@ mkdir -p "$logs"
 # test programs that valgrind does not run, and why
 without_valgrind() {
     case $1 in
-    test_bootstrap | test_miss_curve)
-        echo "minutes of arithmetic; test_saved_curve takes the same estimator through it"
-        ;;
     test_process) echo "valgrind 3.19 does not know pidfd_open()" ;;
     *) return 1 ;;
     esac

@@ -324,7 +324,7 @@ three() {
         settled_curve "$one" 1.6 3.5 && settled_curve "$two" 3.2 6 && settled_curve "$three" 6.4 10.5
 }
 
-# mtld is stopped while threads come and go, more of them than its ring can tell of
+# mtld is stopped while threads come and go, more of them than its ring has room for
 overflow() {
     mtl track "$pid" && within 60 has_observations "$pid" 1 || return 1
     kill -STOP "$(cat "$work/mtld.pid")"
@@ -350,9 +350,6 @@ many() {
     stop one
     stop two
     stop three
-    stop mtld
-    printf '%s\n' '[mtld]' 'ring_bytes = 4096' 'max_overhead = 10%' 'max_daemon_cpu = 50%' >"$work/mtld.conf"
-    start_mtld --config "$work/mtld.conf"
     start spawner spawner
     step "ring full: what was lost is counted" overflow
     step "ring full: there is a curve nevertheless" curve_of "$pid" 0.7 3

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* spawner: scans 1 MiB and starts a thread that ends at once, again and again, for ever. */
+/* spawner: scans 1 MiB for ever and after every 64 KiB starts a thread that ends at once. */
 
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #define WORDS (1 << 20 >> 3)
+#define PART (WORDS / 16)
 
 static volatile uint64_t memory[WORDS];
 
@@ -18,8 +19,8 @@ int main(void)
 {
 	pthread_t thread;
 
-	for (;;) {
-		for (unsigned i = 0; i < WORDS; i++)
+	for (unsigned start = 0;; start = (start + PART) % WORDS) {
+		for (unsigned i = start; i < start + PART; i++)
 			memory[i]++;
 		if (pthread_create(&thread, NULL, nothing, NULL) != 0) {
 			perror("spawner");

@@ -5,11 +5,6 @@
  * Ten times a second (only when it has run): finished observations go to the store, the
  * sampler's queue is filled with freshly drawn lines, the survey goes on a little, births are noted.
  * Once a second: the governor sets the pace, the deadlines follow what the curve needs.
- *
- * Deadlines. The longest window worth watching is a few fill times of twice the last-level cache;
- * a program that never fills that much saturates instead, and the longest window follows the time
- * by which it has. It is only ever changed from smoothed estimates, and a few deadlines always
- * reach beyond it, so that slower memory is noticed and can push it up again.
  */
 #include "tracked.h"
 
@@ -30,11 +25,7 @@
 #define STALE_SHARE 50    /* but not sooner than so many times as long as one takes */
 #define NEW_PHASE 1.25    /* growth of resident memory that makes older observations another program's */
 #define CHECK_INTERVAL_NS 5000000000ULL
-#define DEADLINE_SPAN 64.0 /* longest / shortest deadline */
-#define TAIL_SPAN 16.0     /* limit / longest */
-#define FIRST_LONGEST 0.05
 #define MOMENTS_PER_WINDOW 20
-#define ADAPT_REST_MAX 7 /* seconds */
 #define STORE_WINDOWS 4 /* observations older than so many windows weigh nothing */
 
 DEFINE_CLEANUP(struct tracked, tracked_free)
@@ -57,24 +48,11 @@ static void set_state(struct tracked *tracked, enum tracked_state state, const c
 	snprintf(tracked->reason, sizeof(tracked->reason), "%s", reason);
 }
 
-static void set_longest(struct tracked *tracked, double longest)
-{
-	double cap = tracked->config->longest_window;
-	double resolution = tracked->instrument->calibration.resolution_seconds;
-
-	longest = fmin(cap, fmax(longest, 40 * resolution));
-	tracked->deadlines = (struct planner_deadlines){
-		.longest = longest,
-		.shortest = fmax(longest / DEADLINE_SPAN, fmin(resolution, longest / 2)),
-		.limit = fmin(cap, longest * TAIL_SPAN),
-	};
-}
-
 /* A watch lasts a good part of the longest window; moments that come much more often than watches can
  * end only find the process occupied. */
 static void set_pace(struct tracked *tracked)
 {
-	double pace = fmin(tracked->governor.pace, MOMENTS_PER_WINDOW / tracked->deadlines.longest);
+	double pace = fmin(tracked->governor.pace, MOMENTS_PER_WINDOW / tracked->deadlines.now.longest);
 
 	sampler_set_pace(tracked->instrument->sampler, tracked->index, pace,
 		tracked->governor.close_between);
@@ -89,8 +67,8 @@ static void begin_anew(struct tracked *tracked)
 	tracked->faults_surveyed = tracked->births.faults;
 	tracked->survey_due_ns = tracked->stale_due_ns = 0;
 	tracked->resident_at_first = 0;
-	tracked->adapt_wait = tracked->adapt_rest = 0;
-	set_longest(tracked, FIRST_LONGEST);
+	deadlines_begin(&tracked->deadlines, tracked->config->longest_window,
+		tracked->instrument->calibration.resolution_seconds);
 }
 
 /* ---- threads and debuggers ---- */
@@ -286,7 +264,7 @@ static void refill(struct tracked *tracked)
 
 	planner_set_settled(tracked->planner, tracked->births.faults == tracked->faults_surveyed);
 	for (; held < wanted; held++)
-		if (planner_draw(tracked->planner, &tracked->deadlines, calibration->slots,
+		if (planner_draw(tracked->planner, &tracked->deadlines.now, calibration->slots,
 			    calibration->length == MTL_LINE_BYTES, &candidate) < 0 ||
 			sampler_offer(sampler, tracked->index, &candidate) < 0)
 			return;
@@ -364,13 +342,9 @@ static struct sampler_counts since_settled(const struct tracked *tracked)
 	return delta;
 }
 
-/* Where the footprint of memory that was there stands at a quarter of the longest window and at all of
- * it; births go on growing with any window and would only drive it out. */
-static int look_at_windows(struct tracked *tracked, struct mtl_curve **ret_curve)
+static int look_at_deadlines(struct tracked *tracked, struct mtl_curve **ret_curve)
 {
-	double cache = tracked->instrument->last_cache_bytes;
-	double windows[] = {tracked->deadlines.longest / 4, tracked->deadlines.longest};
-	double size = 2 * (cache > 0 ? cache : 32 << 20);
+	double windows[2], size;
 	_cleanup_free_ struct mtl_observation *copy =
 		malloc(STORE_OBSERVATIONS * sizeof(struct mtl_observation));
 	struct mtl_estimate_options options = {
@@ -383,6 +357,7 @@ static int look_at_windows(struct tracked *tracked, struct mtl_curve **ret_curve
 
 	if (!copy)
 		return -ENOMEM;
+	deadlines_questions(&tracked->deadlines, tracked->instrument->last_cache_bytes, windows, &size);
 	tracked_options(tracked, &options);
 	return mtl_curve_from_observations(copy, store_observations(tracked->store, copy), NULL, 0,
 		&options, ret_curve);
@@ -390,35 +365,12 @@ static int look_at_windows(struct tracked *tracked, struct mtl_curve **ret_curve
 
 DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
 
-static double better_longest(const struct tracked *tracked, const struct mtl_curve *curve)
-{
-	double longest = tracked->deadlines.longest, fill = curve->points[0].fill_time_seconds;
-	double growth = curve->footprint[1].bytes / fmax(curve->footprint[0].bytes, 1) - 1;
-
-	if (isfinite(fill) && fill > 0)
-		return longest + 0.3 * (3 * fill - longest);
-	if (growth > 0.04)
-		return longest * 1.5;
-	return growth < 0.015 ? longest * 0.8 : longest;
-}
-
-/* Every second while it moves, less and less often when it stays. */
 static void adapt_deadlines(struct tracked *tracked)
 {
 	_cleanup_(mtl_curve_freep) struct mtl_curve *curve = NULL;
-	double before = tracked->deadlines.longest;
 
-	if (tracked->adapt_wait > 0) {
-		tracked->adapt_wait--;
-		return;
-	}
-	if (look_at_windows(tracked, &curve) < 0)
-		return;
-	set_longest(tracked, better_longest(tracked, curve));
-	tracked->adapt_rest = tracked->deadlines.longest == before ?
-		fmin(ADAPT_REST_MAX, 2 * tracked->adapt_rest + 1) :
-		0;
-	tracked->adapt_wait = tracked->adapt_rest;
+	if (deadlines_due(&tracked->deadlines) && look_at_deadlines(tracked, &curve) == 0)
+		deadlines_adapt(&tracked->deadlines, curve);
 }
 
 /* Events tell of threads and debuggers at once; this catches what an event that was lost would have

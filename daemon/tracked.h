@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include "births.h"
 #include "config.h"
+#include "deadlines.h"
 #include "governor.h"
 #include "instrument.h"
 #include "manager.h"
@@ -33,8 +34,7 @@ struct tracked {
 	bool threads_changed;
 
 	struct planner *planner;
-	struct planner_deadlines deadlines;
-	unsigned adapt_wait, adapt_rest; /* seconds to the next look at the deadlines, and after it */
+	struct deadlines deadlines;
 	struct governor governor;
 	struct observation_store *store;
 	struct sampler_counts counts;  /* latest */

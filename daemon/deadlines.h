@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTLD_DEADLINES_H
+#define MTLD_DEADLINES_H
+
+/*
+ * How long the watches of one process may last: decisions on plain structs.
+ */
+
+#include <stdbool.h>
+#include "mtl.h"
+#include "planner.h"
+
+struct deadlines {
+	struct planner_deadlines now;
+	double cap;        /* of the longest window, seconds */
+	double resolution; /* seconds */
+	unsigned wait, rest; /* calls of deadlines_due() until it says yes, and after that */
+};
+
+void deadlines_begin(struct deadlines *deadlines, double cap, double resolution);
+
+/* Called once a second: is it time to look at them? Always while they move, seldom when they stay. */
+bool deadlines_due(struct deadlines *deadlines);
+
+/* The windows deadlines_adapt() wants the footprint at (a quarter of the longest, and the longest), and
+ * the size whose fill time it wants. */
+void deadlines_questions(const struct deadlines *deadlines, double cache_bytes, double ret_windows[2],
+	double *ret_size);
+
+/* `curve` answers these questions, births left out: they go on growing with any window. */
+void deadlines_adapt(struct deadlines *deadlines, const struct mtl_curve *curve);
+
+#endif

@@ -78,7 +78,7 @@ EXTRA_fuzz_message := fake_manager
 
 DEPS := $(addprefix deps-,check demo fuzz format kernels systemd)
 
-.PHONY: all demo check check-unit check-live check-kernels check-systemd check-layers check-docs \
+.PHONY: all demo check check-unit check-live check-accuracy check-kernels check-systemd check-layers check-docs \
 	bench fuzz format install uninstall clean help force deps $(DEPS)
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -174,7 +174,7 @@ $(HELPERS): %: %.o $(BUILD)/libmtl.a
 
 # --- running things
 
-demo: $(PROGRAMS) $(BUILD)/workload | deps-demo
+demo: $(PROGRAMS) $(BUILD)/workload $(BUILD)/tests/machine/watchpoints_fire | deps-demo
 	$(Q)tests/demo.sh
 
 UNIT := $(TESTS:%=$(BUILD)/unit/%) $(TESTS:%=$(BUILD)/sanitize/unit/%)
@@ -195,6 +195,8 @@ check-unit: $(UNIT) | deps-check
 	$(Q)tests/run_unit.sh $(BUILD) $(TESTS)
 check-live: $(LIVE) | deps-check
 	$(Q)tests/live/run.sh
+check-accuracy: $(LIVE) | deps-check
+	$(Q)tests/live/run.sh accuracy
 check-kernels: $(LIVE) | deps-kernels
 	$(Q)tests/kernels/run.sh
 check-systemd: $(LIVE) | deps-systemd
@@ -203,7 +205,7 @@ bench: $(LIVE) | deps-check
 	$(Q)tests/bench/run.sh
 
 # never two of them at once, whatever -j says: they would disturb each other
-RUNS := check check-unit check-live check-kernels check-systemd bench demo
+RUNS := check check-unit check-live check-accuracy check-kernels check-systemd bench demo
 $(foreach run,$(RUNS),$(eval before := )$(foreach goal,$(MAKECMDGOALS),\
 	$(if $(filter $(run),$(goal)),$(eval $(run): | $(before)),)$(if $(filter $(RUNS),$(goal)),$(eval before += $(goal)),)))
 
@@ -266,6 +268,7 @@ help:
 		'check          everything that is quick: layers, docs, unit and live tests' \
 		'check-unit     unit tests: plain, ASan+UBSan, valgrind' \
 		'check-live     tests through the real kernel (root)' \
+		'check-accuracy known curves, medians of five runs (root)' \
 		'check-kernels  the same objects on the Debian 12 kernel, in qemu' \
 		'check-systemd  installed, in a container booted with systemd' \
 		'bench          slowdown of watched programs, cost of mtld' \

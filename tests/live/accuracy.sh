@@ -1,21 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# accuracy.sh KIND...: curves of workloads whose curve is known, each from one `mtl run --json`.
+# accuracy.sh RUNS KIND...: curves of workloads whose curve is known, from RUNS times `mtl run --json`.
 #
 # What is compared is what mtl says with what the workload says of itself when it ends: lines touched
 # per second of its CPU time. Cyclic orders miss on every line until all of them fit; uniformly
 # random ones miss with probability 1 - c/n. Times are the machine's own, whatever it is.
 #
-# ACCURACY_RUNS is the number of runs of each kind. The median of five is held to what mtl promises;
-# a single run has a few hundred observations, so its bounds are those that it misses by chance less
-# than once in a thousand times.
+# The median of five runs is held to what mtl promises; a single run has a few hundred observations, so
+# its bounds are those that it misses by chance less than once in a thousand times.
 
 cd "$(dirname "$0")/../.." || exit 1
 . tests/live/common.sh
 
-duration=${ACCURACY_SECONDS:-20}
-runs=${ACCURACY_RUNS:-1}
+runs=$1
+shift
+duration=$([ "$runs" -ge 5 ] && echo 20 || echo 15)
 
 # what expressions may use: $truth, the workload's report; miss(i), the rate at the i'th size in
 # parts of the lines it touches; fp, the footprint in parts of the working set

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# make check-live: the whole path through a real kernel, on a machine where watchpoints fire.
+# make check-live: the whole path through a real kernel, on a machine where watchpoints fire:
 #
-# accuracy.sh   curves of workloads whose curve is known
+# accuracy.sh   curves of workloads whose curve is known (`run.sh accuracy`: these alone, medians of 5)
 # situations.sh everything that can be wrong, and what is said then
 #
-# Here they run one after the other; in emulated machines, whose clocks they do not disturb, two at a
-# time. What they print is shown when all have ended.
+# Here the parts run one after the other; in emulated machines, whose clocks they do not disturb, two
+# at a time. What a part prints is shown when it has ended.
 
 set -eu
 cd "$(dirname "$0")/../.."
@@ -34,40 +34,41 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# part NAME CPUS SCRIPT GROUP...
-part() {
+part() { # NAME CPUS SCRIPT ARG...
     name=$1
     cpus=$2
     shift 2
-    tests/machine/run.sh --cpus "$cpus" --seconds 600 --out "$results/$name" $programs -- "$@" \
+    tests/machine/run.sh --cpus "$cpus" --seconds 1200 --out "$results/$name" $programs -- "$@" \
         >"$results/$name.log" 2>"$results/$name.err" || echo "$name" >>"$results/failed"
+    cat "$results/$name.log"
+    tail -n 1 "$results/$name.log" | grep -q ' passed, ' || tail -n 20 "$results/$name.err"
 }
 
-show() { # NAME
-    cat "$results/$1.log"
-    [ "$(tail -n 1 "$results/$1.log" | grep -c ' passed, ')" = 1 ] || tail -n 20 "$results/$1.err"
+first_half() {
+    part accuracy 0 tests/live/accuracy.sh 1 scan stride random mixed fresh
+    part many 0 tests/live/situations.sh many
+}
+second_half() {
+    part processes 2 tests/live/situations.sh processes sockets clients
+    part commands 0 tests/live/situations.sh privileges commands debuggers
 }
 
-accuracy() { part accuracy 0 tests/live/accuracy.sh scan stride random mixed fresh; }
-situations() {
-    part situations-1 2 tests/live/situations.sh processes sockets clients
-    part situations-2 0 tests/live/situations.sh privileges commands debuggers many
-}
+if [ "${1:-}" = accuracy ]; then
+    first_half() { part accuracy-1 0 tests/live/accuracy.sh 5 scan stride fresh; }
+    second_half() { part accuracy-2 0 tests/live/accuracy.sh 5 random mixed; }
+fi
 
 why=$(machine_obstacle)
 if [ -z "$why" ]; then
-    accuracy
-    situations
+    first_half
+    second_half
 else
     machine_prepare
     echo "$why: in emulated machines (Debian 12, qemu without KVM)"
-    accuracy &
+    first_half &
     parts=$!
-    situations &
+    second_half &
     parts="$parts $!"
     wait
 fi
-for log in "$results"/*.log; do
-    show "$(basename "$log" .log)"
-done
 [ ! -e "$results/failed" ]

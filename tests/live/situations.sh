@@ -237,25 +237,25 @@ clients() {
 # --- mtl run
 
 only_the_object() {
-    run mtl run --json --duration 8 -- sh -c 'echo noise; echo loud >&2; exec workload scan --working-set 2M'
+    run mtl run --json --duration 6 -- sh -c 'echo noise; echo loud >&2; exec workload scan --working-set 2M'
     [ "$status" = 0 ] && jq -es 'length == 1 and .[0].comm == "workload"' "$work/out" >/dev/null &&
         grep -qx noise "$work/err" && grep -qx loud "$work/err" || shown
 }
 
 command_ends_first() {
     before=$(centiseconds)
-    answers '.points != []' mtl run --json --duration 100 -- sh -c 'workload scan --working-set 2M --seconds 8; exit 9' ||
+    answers '.points != []' mtl run --json --duration 100 -- sh -c 'workload scan --working-set 2M --seconds 6; exit 9' ||
         return 1
     [ $(($(centiseconds) - before)) -lt 6000 ] || { echo "it went on after the end of the command"; return 1; }
 }
 
 command_ends_itself() {
-    answers '.points != []' mtl run --json --duration 100 -- workload scan --working-set 2M --seconds 8
+    answers '.points != []' mtl run --json --duration 100 -- workload scan --working-set 2M --seconds 6
 }
 
 ignores_sigterm() {
     before=$(centiseconds)
-    answers '.comm == "ticker"' mtl run --json --duration 8 -- sh -c 'trap "" TERM; exec ticker' || return 1
+    answers '.comm == "ticker"' mtl run --json --duration 6 -- sh -c 'trap "" TERM; exec ticker' || return 1
     ! pgrep -x ticker || { echo "it was not killed"; return 1; }
     [ $(($(centiseconds) - before)) -lt 4000 ] || { echo "ended too late"; return 1; }
 }
@@ -286,7 +286,7 @@ mtld_yields() { # gdb comes to a process that is watched
 }
 
 paused_under_gdb() { # gdb is there already; the refusal is honest, then it is let go
-    gdb -batch -nx -p "$target" -ex 'watch ticks' -ex continue -ex 'shell sleep 12' -ex continue -ex detach \
+    gdb -batch -nx -p "$target" -ex 'watch ticks' -ex continue -ex 'shell sleep 6' -ex continue -ex detach \
         >"$work/gdb.out" 2>"$work/gdb.err" </dev/null &
     debugger=$!
     within 60 grep -q '^New value' "$work/gdb.out" || { cat "$work/gdb.out" "$work/gdb.err"; return 1; }
@@ -316,7 +316,7 @@ debuggers() {
 # --- many
 
 settled_curve() { # PID LOW HIGH: when there is enough to be held to
-    within 60 has_observations "$1" 200 && curve_of "$@"
+    within 60 has_observations "$1" 120 && curve_of "$@"
 }
 
 three() {

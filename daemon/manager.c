@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +133,8 @@ static void on_life(void *userdata, const struct mtl_life *life)
 
 	for (unsigned i = 0; i < manager->n_entries; i++)
 		if (is_alive(manager->entries[i]) &&
-			manager->entries[i]->tracked->index == life->process)
+			manager->entries[i]->tracked->index == life->process &&
+			manager->entries[i]->tracked->tgid == life->tgid)
 			return tracked_life(manager->entries[i]->tracked, life);
 }
 
@@ -293,8 +293,8 @@ static int add_entry(struct manager *manager, pid_t pid, uint32_t index, struct 
 		return -ENOMEM;
 	entry->manager = manager;
 	entry->pidfd = syscall(SYS_pidfd_open, pid, 0);
-	/* A thread that is not a process: there is no such process. */
-	r = entry->pidfd >= 0 ? 0 : errno == EINVAL ? -ESRCH : -errno;
+	/* A thread that is not a process (ENOENT since Linux 6.16): there is no such process. */
+	r = entry->pidfd >= 0 ? 0 : errno == EINVAL || errno == ENOENT ? -ESRCH : -errno;
 	if (r >= 0)
 		r = source_attach(manager->instrument->source);
 	if (r >= 0)
@@ -310,35 +310,49 @@ static int add_entry(struct manager *manager, pid_t pid, uint32_t index, struct 
 	return 0;
 }
 
+/* Those that have ended never keep one that runs out. */
+static int make_room(struct manager *manager)
+{
+	if (n_alive(manager) >= manager->config->max_processes)
+		return -EUSERS;
+	for (unsigned i = 0; manager->n_entries >= INDEX_MAX && i < manager->n_entries; i++)
+		if (!is_alive(manager->entries[i]))
+			forget(manager, manager->entries[i]);
+	return manager->n_entries < INDEX_MAX ? 0 : -EUSERS;
+}
+
+static int track_anew(struct manager *manager, pid_t pid, struct entry **ret_entry)
+{
+	struct entry *entry, *old;
+	uint32_t index;
+	int r = manager->instrument->source ? make_room(manager) : -ENOSYS;
+
+	if (r >= 0)
+		r = free_index(manager, &index);
+	if (r >= 0)
+		r = add_entry(manager, pid, index, &entry);
+	if (r < 0) {
+		rest_when_idle(manager);
+		return r;
+	}
+	old = find(manager, pid);
+	manager->entries[manager->n_entries++] = entry;
+	if (old) /* the pid has come round again */
+		forget(manager, old);
+	sd_event_source_set_time_relative(manager->tick, TICK_USEC);
+	sd_event_source_set_enabled(manager->tick, SD_EVENT_ON);
+	sampler_pace_cpus(manager->instrument->sampler);
+	*ret_entry = entry;
+	return 0;
+}
+
 int manager_track(struct manager *manager, pid_t pid, double idle_seconds)
 {
 	struct entry *entry = find(manager, pid);
-	uint32_t index;
-	int r;
+	int r = entry && is_alive(entry) ? 0 : track_anew(manager, pid, &entry);
 
-	if (entry && !is_alive(entry)) { /* the pid has come round again, or is gone */
-		if (kill(pid, 0) < 0 && errno == ESRCH)
-			return -ESRCH;
-		forget(manager, entry);
-		entry = NULL;
-	}
-	if (!entry) {
-		if (!manager->instrument->source)
-			return -ENOSYS;
-		if (manager->n_entries >= INDEX_MAX || n_alive(manager) >= manager->config->max_processes)
-			return -EUSERS;
-		r = free_index(manager, &index);
-		if (r >= 0)
-			r = add_entry(manager, pid, index, &entry);
-		if (r < 0) {
-			rest_when_idle(manager);
-			return r;
-		}
-		manager->entries[manager->n_entries++] = entry;
-		sd_event_source_set_time_relative(manager->tick, TICK_USEC);
-		sd_event_source_set_enabled(manager->tick, SD_EVENT_ON);
-		sampler_pace_cpus(manager->instrument->sampler);
-	}
+	if (r < 0)
+		return r;
 	entry->tracked->idle_seconds = idle_seconds;
 	entry->tracked->asked_at = source_now() / 1e9;
 	return 0;

@@ -37,6 +37,12 @@ static uint64_t cpu_ns(const struct tracked *tracked)
 		source_clock(tracked->instrument->source, tracked->index);
 }
 
+/* Of what the store holds; the clock may step back a little. */
+static double cpu_seconds(const struct tracked *tracked)
+{
+	return fmax(0, (int64_t)(cpu_ns(tracked) - tracked->begin_cpu_ns) / 1e9);
+}
+
 static struct mtl_process *process_of(const struct tracked *tracked)
 {
 	return source_process(tracked->instrument->source, tracked->index);
@@ -87,6 +93,9 @@ static void watch_threads(struct tracked *tracked)
 	if (tracked->error == -ENOSPC)
 		set_state(tracked, TRACKED_STARTING,
 			"no debug register is free: another tool (a debugger, perf) holds all four");
+	else if (tracked->error == -EMFILE)
+		set_state(tracked, TRACKED_STARTING,
+			"mtld may not open enough files to watch all threads: raise LimitNOFILE=");
 	else if (tracked->error < 0 && tracked->error != -ESRCH)
 		set_state(tracked, TRACKED_STARTING, strerror(-tracked->error));
 	else
@@ -234,6 +243,7 @@ void tracked_exited(struct tracked *tracked)
 	if (tracked->state == TRACKED_EXITED)
 		return;
 	fetch(tracked);
+	births_note(&tracked->births, process_of(tracked), tracked->counts.cpu_ns / 1e9, tracked->store);
 	sampler_remove(tracked->instrument->sampler, tracked->index);
 	source_untrack(tracked->instrument->source, tracked->tgid);
 	tracked->end_wall_ns = source_now();
@@ -294,16 +304,20 @@ static void survey(struct tracked *tracked)
 {
 	uint64_t begin = source_now();
 	bool stale = is_stale(tracked) && begin >= tracked->stale_due_ns;
+	int r;
 
 	if (begin < tracked->survey_due_ns && !stale)
 		return;
-	if (planner_survey(tracked->planner, SURVEY_REGIONS_A_TICK) == 0)
+	r = planner_survey(tracked->planner, SURVEY_REGIONS_A_TICK);
+	if (r == 0)
 		return;
-	tracked->faults_surveyed = tracked->births.faults;
+	if (r > 0)
+		tracked->faults_surveyed = tracked->births.faults;
 	tracked->survey_due_ns = begin +
 		(uint64_t)fmax(SURVEY_INTERVAL_NS, SURVEY_SHARE * (double)(source_now() - begin));
 	tracked->stale_due_ns = begin + STALE_SHARE * (source_now() - begin);
-	heed_growth(tracked);
+	if (r > 0)
+		heed_growth(tracked);
 }
 
 void tracked_tick(struct tracked *tracked)
@@ -384,17 +398,22 @@ static void check(struct tracked *tracked)
 	tracked->check_due_ns = now + CHECK_INTERVAL_NS;
 	heed_debugger(tracked);
 	watch_threads(tracked);
+	if (!tracked->planner)
+		plan_anew(tracked);
 }
 
-/* Arming and turning off reach every thread that runs: it costs each of them. */
-static struct governor_prices prices_now(const struct tracked *tracked, double cpu_seconds)
+/* Arming and turning off reach every thread: one that runs pays for it itself; for one that sleeps the
+ * target waits, about half as long as its events take to open and close. */
+static struct governor_prices prices_now(const struct tracked *tracked, double seconds)
 {
 	struct governor_prices prices = governor_prices(&tracked->instrument->calibration);
 	double wall = (source_now() - tracked->settled_wall_ns) / 1e9;
-	double running = tracked->settled_wall_ns ? fmax(1, cpu_seconds / wall) : 1;
+	double running = tracked->settled_wall_ns ? fmax(1, seconds / wall) : 1;
+	double threads = fmax(running, tracked->counts.threads);
 
-	prices.arm *= running;
+	prices.arm = prices.arm * running + (threads - running) * prices.open / 2;
 	prices.trap *= running;
+	prices.open *= threads;
 	return prices;
 }
 
@@ -407,7 +426,7 @@ void tracked_settle(struct tracked *tracked, double share)
 		return;
 	delta = since_settled(tracked);
 	check(tracked);
-	if (delta.cpu_ns < 100000000)
+	if ((int64_t)delta.cpu_ns < 100000000)
 		return;
 	prices = prices_now(tracked, delta.cpu_ns / 1e9);
 	governor_update(&tracked->governor, &prices, &delta, delta.cpu_ns / 1e9,
@@ -427,11 +446,13 @@ static void exec(struct tracked *tracked)
 {
 	sampler_forget(tracked->instrument->sampler, tracked->index);
 	begin_anew(tracked);
+	tracked->threads_changed = true;
+	tracked->check_due_ns = 0;
 	if (plan_anew(tracked) < 0)
 		return; /* it has ended meanwhile: its pidfd will tell */
 	planner_survey(tracked->planner, FIRST_SURVEY_REGIONS);
-	set_state(tracked, TRACKED_STARTING, "it executed a new program: observing that one");
-	tracked->threads_changed = true;
+	if (tracked->state != TRACKED_PAUSED)
+		set_state(tracked, TRACKED_STARTING, "it executed a new program: observing that one");
 }
 
 void tracked_life(struct tracked *tracked, const struct mtl_life *life)
@@ -494,7 +515,7 @@ void tracked_describe(const struct tracked *tracked, struct manager_process *ret
 		.births = tracked->births.faults,
 		.lost = tracked->counts.lost,
 		.resident_bytes = resident_bytes(tracked),
-		.cpu_seconds = (cpu_ns(tracked) - tracked->begin_cpu_ns) / 1e9,
+		.cpu_seconds = cpu_seconds(tracked),
 		.wall_seconds = wall_seconds(tracked),
 		.overhead_target = tracked->governor.overhead,
 		.observations_per_second = tracked->observations_per_second,
@@ -530,7 +551,7 @@ void tracked_origin(const struct tracked *tracked, double overhead_daemon,
 		.clock = "cpu",
 		.window_seconds = tracked->config->window_seconds,
 		.wall_seconds = wall_seconds(tracked),
-		.cpu_seconds = (cpu_ns(tracked) - tracked->begin_cpu_ns) / 1e9,
+		.cpu_seconds = cpu_seconds(tracked),
 		.lost = tracked->counts.lost,
 		.resident_bytes = resident_bytes(tracked),
 		.accesses_per_second = NAN,

@@ -14,7 +14,8 @@
  *
  * a switch in adds -now to base and 1 to running, a switch out adds +now and -1: one atomic
  * addition each, no lock, and one atomic load reads a consistent pair. Arithmetic is modulo 2^52 ns
- * (52 days); only differences are used.
+ * (52 days, shared by all threads: a process that fills 64 CPUs takes 20 hours); only differences are
+ * used, and mtld follows them with 64 bits.
  */
 
 #ifndef __VMLINUX_H__
@@ -23,6 +24,7 @@
 
 #define MTL_PROCESSES_MAX 1024
 #define MTL_CPUS_MAX 1024
+#define MTL_CPU_ELSEWHERE (MTL_CPUS_MAX - 1) /* its ring takes the hits of CPUs without one */
 #define MTL_CPU_UNKNOWN 0xffffffffU /* not switched in since it is tracked */
 #define MTL_SLOTS 4
 #define MTL_CLOCK_SHIFT 12
@@ -108,6 +110,12 @@ static inline __u64 mtl_clock_at(__u64 word, __u64 now)
 	__u64 running = word & MTL_CLOCK_RUNNING;
 
 	return ((word >> MTL_CLOCK_SHIFT) + running * now) & (~0ULL >> MTL_CLOCK_SHIFT);
+}
+
+/* From one reading to another that is less than 2^51 ns away, either way; both modulo 2^52 or more. */
+static inline __s64 mtl_clock_between(__u64 from, __u64 to)
+{
+	return (__s64)((to - from) << MTL_CLOCK_SHIFT) >> MTL_CLOCK_SHIFT;
 }
 
 #endif

@@ -27,10 +27,17 @@ static __always_inline void take_off_clock(struct mtl_process *process)
 		__sync_fetch_and_add(&process->clock, -(cost->trap_ns << MTL_CLOCK_SHIFT));
 }
 
+static __always_inline void *ring_here(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), elsewhere = MTL_CPU_ELSEWHERE;
+	void *ring = bpf_map_lookup_elem(&hit_rings, &cpu);
+
+	return ring ? ring : bpf_map_lookup_elem(&hit_rings, &elsewhere);
+}
+
 static __always_inline void deliver(struct mtl_process *process, __u32 index, int slot, __u64 now)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-	void *ring = bpf_map_lookup_elem(&hit_rings, &cpu);
+	void *ring = ring_here();
 	struct mtl_hit *hit = ring ? bpf_ringbuf_reserve(ring, sizeof(*hit), 0) : NULL;
 
 	if (!hit) {

@@ -94,11 +94,11 @@ void target_land(struct target *target, bool keep)
 		target_close(target);
 }
 
-int target_open(struct target *target)
+int target_open(struct target *target, unsigned begin, unsigned end)
 {
 	int r = 0, error = -ESRCH;
 
-	for (unsigned i = 0; i < target->n_tids; i++) {
+	for (unsigned i = begin; i < end && i < target->n_tids; i++) {
 		if (watch_has_thread(&target->watch, target->tids[i]))
 			continue;
 		r = watch_add_thread(&target->watch, target->tids[i]);
@@ -107,14 +107,14 @@ int target_open(struct target *target)
 		if (r == -ENOSPC || r == -EMFILE)
 			break;
 	}
-	return target->watch.n_threads && r != -ENOSPC ? 0 : error;
+	return target->watch.n_threads && r != -ENOSPC && r != -EMFILE ? 0 : error;
 }
 
 void target_launch(struct target *target, unsigned cpu)
 {
 	struct flight *flight = &target->flight;
 	struct candidate candidate = target->queue[target->head];
-	int r = target->watch.n_threads ? 0 : target_open(target);
+	int r = target->watch.n_threads ? 0 : target_open(target, 0, target->n_tids);
 
 	if (candidate.slots > target->watch.slots)
 		candidate.slots = target->watch.slots;
@@ -158,7 +158,8 @@ void target_hit(struct target *target, const struct mtl_hit *hit)
 	flight->pending &= ~(1U << hit->slot);
 	target->counts.hits++;
 	if (!hit->reborn)
-		flight->touched[hit->slot] = hit->clock;
+		flight->touched[hit->slot] =
+			flight->moment + mtl_clock_between(flight->moment, hit->clock);
 	if (!flight->pending)
 		target_land(target, true);
 }
@@ -168,7 +169,8 @@ uint64_t target_see_to_deadline(struct target *target)
 	struct flight *flight = &target->flight;
 	uint64_t word = target->process->clock, now = source_now();
 	uint64_t running = word & MTL_CLOCK_RUNNING, clock = mtl_clock_at(word, now);
-	uint64_t left = flight->busy_until - clock + (uint64_t)fmax(0, target->shift_ns);
+	uint64_t left = mtl_clock_between(clock, flight->busy_until) +
+		(uint64_t)fmax(0, target->shift_ns);
 
 	if ((int64_t)left <= 0) {
 		target_land(target, true);

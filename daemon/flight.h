@@ -44,8 +44,9 @@ struct target {
 	struct sampler_counts counts;
 };
 
-/* Opens what events are not open yet: 0 when at least one thread can be watched. */
-int target_open(struct target *target);
+/* Opens what events of its tids begin..end-1 are not open yet: 0 when at least one thread can be
+ * watched. -ENOSPC, -EMFILE: some threads cannot be. */
+int target_open(struct target *target, unsigned begin, unsigned end);
 void target_close(struct target *target);
 
 /* Arms the next candidate from `cpu`. The caller has made sure that there is one, and no flight. */

@@ -15,6 +15,7 @@
 #include "armer.h"
 #include "cleanup.h"
 
+#define OPEN_TURN 16 /* threads whose events are opened while the armers wait */
 #define RUNAWAY_USEC 1000000 /* of CPU time without once going to sleep */
 
 static bool realtime_allowed(void)
@@ -47,10 +48,19 @@ static int start_armers(struct sampler *sampler, const cpu_set_t *set)
 			r = armer_start(sampler, cpu);
 			first = first ? first : &sampler->armers[cpu];
 		}
-	for (unsigned cpu = 0; cpu < sampler->n_armers && r >= 0; cpu++)
-		if (!CPU_ISSET(cpu, set) && first)
-			r = source_hit_ring_share(sampler->source, cpu, first->ring);
-	return r;
+	if (r < 0 || !first || CPU_ISSET(MTL_CPU_ELSEWHERE, set))
+		return r;
+	return source_hit_ring_elsewhere(sampler->source, first->ring);
+}
+
+/* CPU numbers may have gaps. */
+static unsigned numbers_of(const cpu_set_t *set)
+{
+	unsigned n = MTL_CPUS_MAX;
+
+	while (n > 0 && !CPU_ISSET(n - 1, set))
+		n--;
+	return n;
 }
 
 DEFINE_CLEANUP(struct sampler, sampler_free)
@@ -72,11 +82,11 @@ int sampler_new(struct source *source, bool realtime, struct sampler **ret_sampl
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
 	pthread_mutex_init(&sampler->lock, &attr);
-	sampler->n_armers = sysconf(_SC_NPROCESSORS_CONF);
-	if (sampler->n_armers > MTL_CPUS_MAX)
-		sampler->n_armers = MTL_CPUS_MAX;
+	if (sched_getaffinity(0, sizeof(set), &set) < 0)
+		return -errno;
+	sampler->n_armers = numbers_of(&set);
 	sampler->armers = calloc(sampler->n_armers, sizeof(struct armer));
-	if (!sampler->armers || sched_getaffinity(0, sizeof(set), &set) < 0)
+	if (!sampler->armers)
 		return -ENOMEM;
 	r = start_armers(sampler, &set);
 	if (r < 0)
@@ -172,11 +182,27 @@ static void drop_ended(struct target *target)
 	}
 }
 
+/* Opens what is missing. Armers may have a hit to see to: they get the lock every few threads, and
+ * may themselves open or close everything then. */
+static int open_threads(struct sampler *sampler, struct target *target)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < target->n_tids && r != -ENOSPC && r != -EMFILE; i += OPEN_TURN) {
+		if (target->paused || (target->close_between && !target->flight.armed))
+			return 0;
+		r = target_open(target, i, i + OPEN_TURN);
+		sampler_unlock(sampler);
+		sampler_lock(sampler);
+	}
+	return r;
+}
+
 int sampler_threads(struct sampler *sampler, uint32_t index, const pid_t *tids, unsigned n)
 {
 	pid_t *copy = malloc(n * sizeof(*tids) + 1);
 	struct target *target;
-	int r = 0;
+	int r;
 
 	if (!copy)
 		return -ENOMEM;
@@ -190,8 +216,7 @@ int sampler_threads(struct sampler *sampler, uint32_t index, const pid_t *tids, 
 	drop_ended(target);
 	if (target->watch.slots < target->watch.slots_wanted && !target->flight.armed)
 		target_close(target); /* more may be free by now */
-	if (!target->paused && (!target->close_between || target->flight.armed))
-		r = target_open(target);
+	r = open_threads(sampler, target);
 	target->counts.slots = target->watch.slots;
 	if (r < 0)
 		target->counts.error = r;

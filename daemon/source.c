@@ -54,6 +54,7 @@ struct source {
 	int *fault_fds; /* one page-fault event a CPU */
 	unsigned n_fault_fds;
 	unsigned ring_bytes;
+	uint64_t latest[MTL_PROCESSES_MAX]; /* readings of the clocks, 64 bits */
 };
 
 static int quiet(enum libbpf_print_level level, const char *format, va_list arguments)
@@ -219,9 +220,11 @@ static int open_fault_event(int cpu, int program)
 
 static int open_fault_events(struct source *source)
 {
-	long n = sysconf(_SC_NPROCESSORS_CONF);
+	int n = libbpf_num_possible_cpus();
 	int program = bpf_program__fd(source->address->progs.address_sample);
 
+	if (n < 0)
+		return n;
 	source->fault_fds = calloc(n, sizeof(int));
 	if (!source->fault_fds)
 		return -ENOMEM;
@@ -248,7 +251,9 @@ int source_attach(struct source *source)
 
 	if (source->links[0])
 		return 0;
+	/* What ran when the programs were detached was never switched out. */
 	memset(source->cpus, 0, sizeof(struct mtl_cpu) * MTL_CPUS_MAX);
+	memset(source->processes, 0, sizeof(struct mtl_process) * MTL_PROCESSES_MAX);
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		source->links[i] = bpf_program__attach(programs[i]);
 		if (!source->links[i]) {
@@ -304,6 +309,7 @@ int source_track(struct source *source, uint32_t tgid, uint32_t index)
 {
 	memset(&source->processes[index], 0, sizeof(struct mtl_process));
 	source->processes[index].cpu = MTL_CPU_UNKNOWN;
+	source->latest[index] = 0;
 	if (bpf_map_update_elem(bpf_map__fd(source->clock->maps.tracked), &tgid, &index, BPF_ANY) < 0)
 		return -errno;
 	return 0;
@@ -347,8 +353,11 @@ uint64_t source_now(void)
 uint64_t source_clock(struct source *source, uint32_t index)
 {
 	uint64_t word = __atomic_load_n(&source->processes[index].clock, __ATOMIC_ACQUIRE);
+	uint64_t latest = __atomic_load_n(&source->latest[index], __ATOMIC_RELAXED);
 
-	return mtl_clock_at(word, source_now());
+	latest += mtl_clock_between(latest, mtl_clock_at(word, source_now()));
+	__atomic_store_n(&source->latest[index], latest, __ATOMIC_RELAXED);
+	return (int64_t)latest > 0 ? latest : 0; /* costs taken off it may exceed its first moments */
 }
 
 static int on_life(void *context, void *data, size_t size)
@@ -413,9 +422,9 @@ int source_hit_ring_new(struct source *source, unsigned cpu, source_hit_fn callb
 	return 0;
 }
 
-int source_hit_ring_share(struct source *source, unsigned cpu, const struct hit_ring *ring)
+int source_hit_ring_elsewhere(struct source *source, const struct hit_ring *ring)
 {
-	uint32_t key = cpu;
+	uint32_t key = MTL_CPU_ELSEWHERE;
 
 	if (bpf_map_update_elem(bpf_map__fd(source->clock->maps.hit_rings), &key, &ring->fd, BPF_ANY) < 0)
 		return -errno;

@@ -42,7 +42,8 @@ struct mtl_costs *source_costs(struct source *source);
 /* The program to attach to every watch event (PERF_EVENT_IOC_SET_BPF). */
 int source_watch_program(const struct source *source);
 
-/* CPU time of process `index` in ns now; source_now() is the clock it is based on. */
+/* CPU time of process `index` in ns now, since source_track(): all 64 bits of it. source_now() is the
+ * clock it is based on. */
 uint64_t source_clock(struct source *source, uint32_t index);
 uint64_t source_now(void);
 
@@ -56,8 +57,8 @@ int source_life_consume(struct source *source);
 struct hit_ring;
 int source_hit_ring_new(struct source *source, unsigned cpu, source_hit_fn callback, void *userdata,
 	struct hit_ring **ret_ring);
-/* Hits on that CPU go to a ring that another CPU has already. */
-int source_hit_ring_share(struct source *source, unsigned cpu, const struct hit_ring *ring);
+/* Hits on CPUs that have none, also those that come later, go to this one. */
+int source_hit_ring_elsewhere(struct source *source, const struct hit_ring *ring);
 struct hit_ring *hit_ring_free(struct hit_ring *ring);
 int hit_ring_fd(const struct hit_ring *ring);
 int hit_ring_consume(struct hit_ring *ring);

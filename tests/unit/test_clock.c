@@ -157,6 +157,23 @@ static void below_zero(void **state)
 	assert_int_equal(mtl_clock_at(word, 2000), 500);
 }
 
+/* Readings are modulo 2^52, what mtld makes of them is not. */
+static void differences_across_the_wrap(void **state)
+{
+	const uint64_t far = MODULUS / 2 - 1;
+	uint64_t latest = 0;
+
+	(void)state;
+	assert_int_equal(mtl_clock_between(MODULUS - 5, 7), 12);
+	assert_int_equal(mtl_clock_between(7, MODULUS - 5), -12);
+	assert_int_equal(mtl_clock_between(9 * MODULUS + 3, 4), 1);
+	assert_int_equal(mtl_clock_between(0, far), far);
+	for (uint64_t now = 0; now < 5 * MODULUS; now += far) {
+		latest += mtl_clock_between(latest, now % MODULUS);
+		assert_int_equal(latest, now);
+	}
+}
+
 static void as_many_threads_as_the_word_counts(void **state)
 {
 	const uint64_t now = 0xabcdef0123456;
@@ -226,6 +243,7 @@ int main(void)
 	        cmocka_unit_test(random_switches),
 	        cmocka_unit_test(wraps_at_two_to_the_52),
 	        cmocka_unit_test(below_zero),
+	        cmocka_unit_test(differences_across_the_wrap),
 	        cmocka_unit_test(as_many_threads_as_the_word_counts),
 	        cmocka_unit_test(many_cpus_at_once),
 	};

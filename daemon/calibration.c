@@ -53,6 +53,7 @@ struct spin {
 	volatile uint64_t cold[512];
 	volatile uint64_t gaps, ready;
 	uint64_t gap_ticks;
+	pid_t parent;
 	volatile uint64_t gap[GAPS]; /* ticks, a ring */
 };
 
@@ -84,6 +85,8 @@ static void __attribute__((noreturn)) child_spin(struct spin *spin)
 	uint64_t last = __rdtsc();
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != spin->parent) /* it has ended before it could be asked for */
+		_exit(1);
 	spin->ready = 1;
 	for (;;) {
 		uint64_t now = __rdtsc();
@@ -131,6 +134,7 @@ static int start_child(struct bench *bench)
 	memset((void *)bench->spin, 0, sizeof(struct spin));
 	bench->ticks_per_ns = measure_ticks();
 	bench->spin->gap_ticks = GAP_NS * bench->ticks_per_ns;
+	bench->spin->parent = getpid();
 	bench->child = fork();
 	if (bench->child < 0)
 		return -errno;
@@ -139,8 +143,13 @@ static int start_child(struct bench *bench)
 	CPU_ZERO(&set);
 	CPU_SET(last_cpu(), &set);
 	sched_setaffinity(bench->child, sizeof(set), &set);
-	while (!bench->spin->ready)
+	while (!bench->spin->ready) {
+		if (waitpid(bench->child, NULL, WNOHANG) != 0) {
+			bench->child = 0;
+			return -ECHILD;
+		}
 		sched_yield();
+	}
 	return 0;
 }
 

@@ -36,9 +36,12 @@ static __always_inline void switch_out(__u32 number, struct task_struct *task, _
 static __always_inline __u64 switch_cost(const struct mtl_process *process)
 {
 	__u32 zero = 0, on = process->slots_on;
-	struct mtl_costs *cost = bpf_map_lookup_elem(&costs, &zero);
+	struct mtl_costs *cost;
 
-	return cost && on <= MTL_SLOTS ? cost->switch_on_ns[on] : 0;
+	if (on == 0 || on > MTL_SLOTS)
+		return 0;
+	cost = bpf_map_lookup_elem(&costs, &zero);
+	return cost ? cost->switch_on_ns[on] : 0;
 }
 
 static __always_inline __u32 switch_in(struct task_struct *task, __u32 cpu, __u64 now)

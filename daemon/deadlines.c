@@ -37,6 +37,19 @@ void deadlines_begin(struct deadlines *deadlines, double cap, double resolution)
 	set_longest(deadlines, FIRST_LONGEST);
 }
 
+static double log_uniform_mean(double low, double high)
+{
+	return high > low ? (high - low) / log(high / low) : high;
+}
+
+double deadlines_mean(const struct deadlines *deadlines)
+{
+	const struct planner_deadlines *now = &deadlines->now;
+
+	return (1 - PLANNER_TAIL) * log_uniform_mean(now->shortest, now->longest) +
+		PLANNER_TAIL * log_uniform_mean(now->longest, now->limit);
+}
+
 bool deadlines_due(struct deadlines *deadlines)
 {
 	if (deadlines->wait == 0)

@@ -47,14 +47,22 @@ static double bounded(double pace, double share)
 	return fmin(PACE_MAX, fmax(PACE_MIN * share, pace));
 }
 
-void governor_begin(struct governor *governor, const struct governor_prices *prices,
-	double max_overhead)
+static bool better_closed(double switches, const struct governor_prices *prices, double max_overhead)
 {
-	double cost = prices->arm + MTL_SLOTS * prices->trap + prices->moment;
+	return switches * prices->switch_open > OPEN_PART * max_overhead;
+}
+
+void governor_begin(struct governor *governor, const struct governor_prices *prices,
+	double max_overhead, double switches, double watch_seconds)
+{
+	bool close = better_closed(switches, prices, max_overhead);
+	double cost = prices->arm + MTL_SLOTS * prices->trap + prices->moment +
+		switches * watch_seconds * prices->switch_on + (close ? prices->open : 0);
 
 	*governor = (struct governor){
 		.overhead = NAN,
 		.pace = bounded(MARGIN * max_overhead / fmax(cost, 1e-6), 1),
+		.close_between = close,
 	};
 }
 
@@ -77,14 +85,13 @@ void governor_update(struct governor *governor, const struct governor_prices *pr
 	const struct sampler_counts *delta, double cpu_seconds, double max_overhead, double share)
 {
 	double cost = cost_of(governor, prices, delta), arms = delta->arms;
-	double budget = MARGIN * max_overhead * share, switches;
+	double budget = MARGIN * max_overhead * share;
 
 	if (cpu_seconds < 0.05)
 		return;
 	governor->overhead = smooth(governor->overhead, cost / cpu_seconds);
-	switches = delta->switches / cpu_seconds * prices->switch_open;
-	governor->close_between = switches > OPEN_PART * max_overhead *
-		(governor->close_between ? 0.5 : 1);
+	governor->close_between = better_closed(delta->switches / cpu_seconds, prices,
+		max_overhead * (governor->close_between ? 0.5 : 1));
 	if (arms < 1) { /* nothing learnt, but moments alone must not cost more than allowed */
 		governor->pace =
 			bounded(fmin(governor->pace, budget / fmax(prices->moment, 1e-9)), share);

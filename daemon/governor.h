@@ -26,9 +26,10 @@ struct governor {
 
 struct governor_prices governor_prices(const struct calibration *calibration);
 
-/* The pace to begin with, before anything was seen. */
+/* The pace to begin with, of a process that switches `switches` times a CPU second and would be watched
+ * for watch_seconds at a time; as if every slot were to be hit. */
 void governor_begin(struct governor *governor, const struct governor_prices *prices,
-	double max_overhead);
+	double max_overhead, double switches, double watch_seconds);
 
 /*
  * After `cpu_seconds` of the target in which `delta` happened. `share` (0..1] scales the pace down

@@ -25,6 +25,7 @@
 #define STALE_SHARE 50    /* but not sooner than so many times as long as one takes */
 #define NEW_PHASE 1.25    /* growth of resident memory that makes older observations another program's */
 #define CHECK_INTERVAL_NS 5000000000ULL
+#define BEGIN_SECONDS 0.03
 #define MOMENTS_PER_WINDOW 20
 #define STORE_WINDOWS 4 /* observations older than so many windows weigh nothing */
 
@@ -165,7 +166,6 @@ static int plan_anew(struct tracked *tracked)
 static int start_sampling(struct tracked *tracked)
 {
 	struct instrument *instrument = tracked->instrument;
-	struct governor_prices prices = governor_prices(&instrument->calibration);
 	int r = plan_anew(tracked);
 
 	if (r < 0)
@@ -179,12 +179,11 @@ static int start_sampling(struct tracked *tracked)
 		source_untrack(instrument->source, tracked->tgid);
 		return r;
 	}
-	governor_begin(&tracked->governor, &prices, tracked->config->max_overhead);
 	begin_anew(tracked);
 	planner_survey(tracked->planner, FIRST_SURVEY_REGIONS);
 	heed_debugger(tracked);
 	if (tracked->state != TRACKED_PAUSED)
-		watch_threads(tracked);
+		watch_threads(tracked); /* are there registers? */
 	set_pace(tracked);
 	tracked_tick(tracked);
 	return 0;
@@ -205,7 +204,7 @@ int tracked_new(struct instrument *instrument, const struct config *config, cons
 		.pid = pid,
 		.index = index,
 		.state = TRACKED_EXITED, /* nothing to undo yet */
-		.governor.overhead = NAN,
+		.governor = {.overhead = NAN, .close_between = true},
 		.observations_per_second = NAN,
 	};
 	tracked->store = calloc(1, sizeof(*tracked->store));
@@ -320,6 +319,22 @@ static void survey(struct tracked *tracked)
 		heed_growth(tracked);
 }
 
+/* Some milliseconds of its time tell how often a process switches, and with that what a watch costs. */
+static void begin(struct tracked *tracked)
+{
+	struct governor_prices prices = governor_prices(&tracked->instrument->calibration);
+	double seconds = (tracked->counts.cpu_ns - tracked->begin_cpu_ns) / 1e9;
+
+	if (tracked->begun || seconds < BEGIN_SECONDS)
+		return;
+	tracked->begun = true;
+	governor_begin(&tracked->governor, &prices, tracked->config->max_overhead,
+		tracked->counts.switches / seconds, deadlines_mean(&tracked->deadlines));
+	tracked->settled = tracked->counts;
+	tracked->settled_wall_ns = source_now();
+	set_pace(tracked);
+}
+
 void tracked_tick(struct tracked *tracked)
 {
 	uint64_t ran = tracked->counts.cpu_ns;
@@ -331,6 +346,7 @@ void tracked_tick(struct tracked *tracked)
 	fetch(tracked);
 	if (tracked->counts.cpu_ns == ran && ran != 0)
 		return;
+	begin(tracked);
 	births_note(&tracked->births, process_of(tracked), tracked->counts.cpu_ns / 1e9, tracked->store);
 	if (!tracked->planner)
 		return;
@@ -426,7 +442,7 @@ void tracked_settle(struct tracked *tracked, double share)
 		return;
 	delta = since_settled(tracked);
 	check(tracked);
-	if ((int64_t)delta.cpu_ns < 100000000)
+	if (!tracked->begun || (int64_t)delta.cpu_ns < 100000000)
 		return;
 	prices = prices_now(tracked, delta.cpu_ns / 1e9);
 	governor_update(&tracked->governor, &prices, &delta, delta.cpu_ns / 1e9,

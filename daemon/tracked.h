@@ -32,6 +32,7 @@ struct tracked {
 	char reason[96];
 	int error;               /* of opening watches: negative errno, 0: none */
 	bool threads_changed;
+	bool begun; /* how often it switches is known: it may be sampled */
 
 	struct planner *planner;
 	struct deadlines deadlines;

@@ -139,7 +139,7 @@ static struct governor begun(const struct target *target)
 	struct governor_prices prices = prices_of(target);
 	struct governor governor;
 
-	governor_begin(&governor, &prices, target->max_overhead);
+	governor_begin(&governor, &prices, target->max_overhead, 0, 0);
 	assert_true(isnan(governor.overhead));
 	return governor;
 }

@@ -76,7 +76,7 @@ EXTRA_test_methods := fake_manager methods_fixture varlink_check
 EXTRA_test_permissions := fake_manager methods_fixture varlink_check
 EXTRA_fuzz_message := fake_manager
 
-DEPS := $(addprefix deps-,check demo fuzz format kernels systemd)
+DEPS := $(addprefix deps-,check demo fuzz format systemd)
 
 .PHONY: all demo check check-unit check-live check-accuracy check-kernels check-systemd check-layers check-docs \
 	bench fuzz format install uninstall clean help force deps $(DEPS)
@@ -197,7 +197,7 @@ check-live: $(LIVE) | deps-check
 	$(Q)tests/live/run.sh
 check-accuracy: $(LIVE) | deps-check
 	$(Q)tests/live/run.sh accuracy
-check-kernels: $(LIVE) | deps-kernels
+check-kernels: $(LIVE)
 	$(Q)tests/kernels/run.sh
 check-systemd: $(LIVE) | deps-systemd
 	$(Q)tests/systemd/run.sh

@@ -40,10 +40,6 @@ machine  e2fsprogs          mke2fs
 machine  cpio               cpio
 machine  busybox-static     busybox-static
 machine  xz-utils           xz
-kernels  qemu-system-x86    qemu-system-x86_64
-kernels  cpio               cpio
-kernels  busybox-static     busybox-static
-kernels  jq                 jq
 systemd  debootstrap        debootstrap
 systemd  systemd-container  systemd-nspawn
 systemd  jq                 jq

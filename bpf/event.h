@@ -24,6 +24,8 @@
 
 #define MTL_PROCESSES_MAX 1024
 #define MTL_CPUS_MAX 1024
+#define MTL_DIRECTORY 4096           /* entries, a power of two */
+#define MTL_DIRECTORY_SHARED (~0ULL) /* more than one tracked process has this entry */
 #define MTL_CPU_ELSEWHERE (MTL_CPUS_MAX - 1) /* its ring takes the hits of CPUs without one */
 #define MTL_CPU_UNKNOWN 0xffffffffU /* not switched in since it is tracked */
 #define MTL_SLOTS 4

@@ -18,6 +18,17 @@ struct {
 	__type(value, __u32);
 } tracked SEC(".maps");
 
+/* The same for a glance at every context switch: entry tgid % MTL_DIRECTORY holds the tgid in its lower
+ * and the index + 1 in its upper half; 0: nobody there is tracked. Written by mtld. An array is looked
+ * up without a call, and nearly always the answer is no. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, MTL_DIRECTORY);
+	__type(key, __u32);
+	__type(value, __u64);
+} directory SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -69,8 +80,17 @@ static __always_inline struct mtl_process *process_at(__u32 index)
 /* The tracked process of that tgid, its index in *ret_index; NULL: not tracked. */
 static __always_inline struct mtl_process *process_of(__u32 tgid, __u32 *ret_index)
 {
-	__u32 *index = bpf_map_lookup_elem(&tracked, &tgid);
+	__u32 key = tgid % MTL_DIRECTORY, *index;
+	__u64 *entry = bpf_map_lookup_elem(&directory, &key);
+	__u64 found = entry ? *entry : 0;
 
+	if (found == 0)
+		return NULL;
+	if (found != MTL_DIRECTORY_SHARED) {
+		*ret_index = (found >> 32) - 1;
+		return (__u32)found == tgid ? process_at(*ret_index) : NULL;
+	}
+	index = bpf_map_lookup_elem(&tracked, &tgid);
 	if (!index)
 		return NULL;
 	*ret_index = *index;

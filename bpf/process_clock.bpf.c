@@ -44,34 +44,34 @@ static __always_inline __u64 switch_cost(const struct mtl_process *process)
 	return cost ? cost->switch_on_ns[on] : 0;
 }
 
-static __always_inline __u32 switch_in(struct task_struct *task, __u32 cpu, __u64 now)
+static __always_inline void switch_in(struct mtl_process *process, __u32 cpu, __u64 now)
 {
-	__u32 index = 0;
-	struct mtl_process *process = task->pid ? process_of(task->tgid, &index) : NULL;
-
-	if (!process)
-		return 0;
 	now += switch_cost(process);
 	__sync_fetch_and_add(&process->clock, (-now << MTL_CLOCK_SHIFT) + 1);
 	__sync_fetch_and_add(&process->switches, 1);
 	process->cpu = cpu;
-	return index + 1;
 }
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(process_clock, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	__u32 id = bpf_get_smp_processor_id();
+	__u32 id = bpf_get_smp_processor_id(), index = 0;
 	struct mtl_cpu *cpu = bpf_map_lookup_elem(&cpus, &id);
-	__u64 now = bpf_ktime_get_ns();
+	struct mtl_process *process = process_of(next->tgid, &index);
+	__u64 now;
 
 	if (!cpu)
 		return 0;
-	if (cpu->current)
-		switch_out(cpu->current, prev, now);
 	cpu->previous = cpu->current;
+	cpu->current = process ? index + 1 : 0;
+	if (!cpu->previous && !process)
+		return 0;
+	now = bpf_ktime_get_ns();
 	cpu->previous_runnable = prev->__state == 0;
-	cpu->current = switch_in(next, id, now);
+	if (cpu->previous)
+		switch_out(cpu->previous, prev, now);
+	if (process)
+		switch_in(process, id, now);
 	return 0;
 }
 

@@ -46,6 +46,7 @@ struct source {
 	struct mtl_process *processes;
 	struct mtl_cpu *cpus;
 	struct mtl_costs *costs;
+	uint64_t *directory;
 	struct ring_buffer *life_ring;
 	source_life_fn life_callback;
 	void *life_userdata;
@@ -154,6 +155,8 @@ static int map_objects(struct source *source, char *ret_error, size_t error_size
 		     (void **)&source->processes)) < 0 ||
 		(r = map_memory(clock->maps.cpus, sizeof(struct mtl_cpu) * MTL_CPUS_MAX,
 			 (void **)&source->cpus)) < 0 ||
+		(r = map_memory(clock->maps.directory, sizeof(uint64_t) * MTL_DIRECTORY,
+			 (void **)&source->directory)) < 0 ||
 		(r = map_memory(clock->maps.costs, sizeof(struct mtl_costs),
 			 (void **)&source->costs)) < 0)
 		return explain(ret_error, error_size, r, "cannot map BPF memory");
@@ -192,6 +195,8 @@ struct source *source_free(struct source *source)
 		munmap(source->cpus, sizeof(struct mtl_cpu) * MTL_CPUS_MAX);
 	if (source->costs)
 		munmap(source->costs, sizeof(struct mtl_costs));
+	if (source->directory)
+		munmap(source->directory, sizeof(uint64_t) * MTL_DIRECTORY);
 	process_clock_bpf__destroy(source->clock);
 	watch_hit_bpf__destroy(source->hit);
 	process_life_bpf__destroy(source->life);
@@ -253,6 +258,7 @@ int source_attach(struct source *source)
 		return 0;
 	/* What ran when the programs were detached was never switched out. */
 	memset(source->cpus, 0, sizeof(struct mtl_cpu) * MTL_CPUS_MAX);
+	memset(source->directory, 0, sizeof(uint64_t) * MTL_DIRECTORY);
 	memset(source->processes, 0, sizeof(struct mtl_process) * MTL_PROCESSES_MAX);
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		source->links[i] = bpf_program__attach(programs[i]);
@@ -305,6 +311,13 @@ int source_resolve(struct source *source, pid_t pid, uint32_t *ret_tgid)
 	return 0;
 }
 
+static void enter_directory(struct source *source, uint32_t tgid, uint32_t index)
+{
+	uint64_t *entry = &source->directory[tgid % MTL_DIRECTORY];
+
+	*entry = *entry ? MTL_DIRECTORY_SHARED : (index + 1ULL) << 32 | tgid;
+}
+
 int source_track(struct source *source, uint32_t tgid, uint32_t index)
 {
 	memset(&source->processes[index], 0, sizeof(struct mtl_process));
@@ -312,11 +325,16 @@ int source_track(struct source *source, uint32_t tgid, uint32_t index)
 	source->latest[index] = 0;
 	if (bpf_map_update_elem(bpf_map__fd(source->clock->maps.tracked), &tgid, &index, BPF_ANY) < 0)
 		return -errno;
+	enter_directory(source, tgid, index);
 	return 0;
 }
 
 int source_untrack(struct source *source, uint32_t tgid)
 {
+	uint64_t *entry = &source->directory[tgid % MTL_DIRECTORY];
+
+	if (*entry != MTL_DIRECTORY_SHARED) /* a shared entry stays so: the map knows better */
+		*entry = 0;
 	if (bpf_map_delete_elem(bpf_map__fd(source->clock->maps.tracked), &tgid) < 0)
 		return -errno;
 	return 0;

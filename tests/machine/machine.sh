@@ -153,15 +153,19 @@ machine_obstacle() {
     echo "hardware watchpoints $said${hypervisor:+ (hypervisor $hypervisor)}"
 }
 
-machine_prepare() {
+# the distribution alone, root.tar
+machine_root() { made_once make_root_tar; }
+
+machine_prepare() { made_once make_root_tar make_root_image get_kernel make_initramfs; }
+
+made_once() { # STEP...: one caller at a time
     packaging/build-deps.sh machine >&2
     mkdir -p "$machine"
     exec 8>"$machine/lock"
     flock 8
-    make_root_tar
-    make_root_image
-    get_kernel
-    make_initramfs
+    for make_it in "$@"; do
+        $make_it
+    done
     exec 8>&-
 }
 

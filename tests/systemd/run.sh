@@ -6,13 +6,11 @@
 # A container shares the kernel and its watchpoints; where these never fire the same steps run under
 # the systemd of an emulated machine (tests/machine) instead.
 #
-# Under build/systemd:  root.tar  the distribution, made once by debootstrap (remade when the list
-#                                 of packages changes; delete it to renew it)
-#                       root/     where a tmpfs with the booted system is mounted, in a mount
-#                                 namespace of our own: it vanishes with the last process in it
-#                       out/      what the container wrote: results, journal, curves
+# Under build/systemd:  root/  where a tmpfs with the booted system is mounted, in a mount namespace of
+#                              our own: it vanishes with the last process in it
+#                       out/   what the container wrote: results, journal, curves
 #
-# The script runs itself again for each stage: outside (cache, clean-up), in the mount namespace.
+# The script runs itself again for each stage: outside (clean-up), in the mount namespace.
 
 set -eu
 cd "$(dirname "$0")/../.."
@@ -21,9 +19,6 @@ PATH=$PATH:/usr/sbin:/sbin
 . tests/machine/machine.sh
 
 self=$PWD/tests/systemd/run.sh
-# systemd and jq for the test; the rest is what mtld and mtl are linked with
-packages=systemd,systemd-sysv,jq,libbpf1,libjson-c5,libsmartcols1,libinih1,libsystemd0
-build=$(realpath "${MTL_BUILD:-build}")
 work=$build/systemd
 root=$work/root
 out=$work/out
@@ -39,30 +34,6 @@ make_install() {
 
 # --- outside
 
-# the mirror that apt uses here, so that nothing else has to be reachable
-mirror() {
-    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $suite" \
-        'Component: main' 2>/dev/null | head -n 1
-}
-
-make_root_tar() {
-    if [ -s "$work/root.tar" ] && [ "$(cat "$work/root.packages" 2>/dev/null)" = "$packages" ]; then
-        return
-    fi
-    rm -rf "$work/root.tar" "$work/new"
-    echo "making a Debian 12 root with debootstrap (once, about a minute)"
-    timeout 900 debootstrap --variant=minbase --include=$packages $suite "$work/new" $(mirror) \
-        >"$work/debootstrap.log" 2>&1 </dev/null || {
-        tail -n 5 "$work/debootstrap.log" >&2
-        die "debootstrap failed; its log is $work/debootstrap.log"
-    }
-    tar -C "$work/new" --exclude=./var/cache/apt --exclude='./var/lib/apt/lists/*' \
-        --exclude=./usr/share/doc --exclude=./usr/share/locale -cf "$work/root.tar.new" .
-    rm -rf "$work/new"
-    echo "$packages" >"$work/root.packages"
-    mv "$work/root.tar.new" "$work/root.tar"
-}
-
 clean_up() {
     [ -z "${inside:-}" ] || kill "$inside" 2>/dev/null || true
     wait
@@ -70,7 +41,6 @@ clean_up() {
         mount --make-rprivate "$work/host"
         umount -R -l "$work/host"
     fi
-    rm -rf "$work/new" "$work/root.tar.new"
     rmdir "$work/host" "$root" 2>/dev/null || true
 }
 
@@ -99,6 +69,7 @@ emulated() {
     make_install all
     job=$(mktemp -d "${TMPDIR:-/tmp}/mtl-systemd.XXXXXX")
     trap 'kill ${qemu:-} 2>/dev/null || true; wait; rm -rf "$job"' EXIT
+    trap 'exit 1' INT TERM HUP
     fill "$job/root"
     mkdir "$job/out"
     ln -s /job/out "$job/root/check/out"
@@ -133,7 +104,7 @@ outside() {
     flock -n 9 || die "another run is using $work"
     trap clean_up EXIT
     trap 'exit 1' INT TERM HUP
-    make_root_tar
+    machine_root
     make_install all
     rm -rf "$out"
     mkdir -p "$root" "$out"
@@ -154,7 +125,7 @@ rebind() {
 
 fill_root() {
     mount -t tmpfs -o mode=755,size=1G tmpfs "$root"
-    tar -C "$root" -xf "$work/root.tar"
+    tar -C "$root" -xf "$machine/root.tar"
     fill "$root"
 }
 
@@ -186,7 +157,7 @@ boot() {
 }
 
 report() {
-    [ -s "$out/results" ] && cat "$out/results"
+    [ -s "$out/results" ] && cat "$out/results" "$out/start_time"
     [ -e "$out/done" ] && return "$(cat "$out/done")"
     tail -n 5 "$work/boot.log" >&2
     die "the container ended before its steps did (status ${boot_status:-0}, at most $boot_seconds s); see $work/boot.log and $out"

@@ -88,31 +88,91 @@ static void print_header(
 		fprintf(file, "note: %s\n", origin->note);
 }
 
-static void footprint_item(const struct mtl_footprint_point *point, bool last, char *ret_text)
+static void print_paragraph(FILE *file, char *text, const struct terminal *terminal)
+{
+	if (terminal->is_terminal)
+		wrap_words(text, terminal->width);
+	fprintf(file, "%s\n", text);
+}
+
+/* What the table's marks and units mean. */
+static void print_notes(FILE *file, const struct mtl_curve *curve, const struct terminal *terminal)
+{
+	char text[ITEM * 2], longest[NUMBER_TEXT];
+	bool unfilled = false;
+
+	fprintf(file, "sizes: K = 1024 bytes; rates: k, M = 10^3, 10^6\n");
+	for (size_t i = 0; i < curve->n_points; i++)
+		unfilled |= isinf(curve->points[i].fill_time_seconds);
+	if (!unfilled)
+		return;
+	seconds_format(curve->footprint_window_seconds, longest);
+	snprintf(text, sizeof(text),
+	        "> %s: not filled within the longest window watched; misses there are those of new "
+	        "pages only, and memory swept less often than once in %s is not seen",
+	        longest, longest);
+	print_paragraph(file, text, terminal);
+}
+
+static bool reaches_longest(const struct mtl_curve *curve, const struct mtl_footprint_point *point)
+{
+	return point->window_seconds >= curve->footprint_window_seconds * (1 - 1e-9);
+}
+
+/* A window that says what the longest says already: nearly as long, or nothing more is touched. */
+static bool is_redundant(const struct mtl_curve *curve, size_t i)
+{
+	const struct mtl_footprint_point *point = &curve->footprint[i];
+	char here[NUMBER_TEXT], all[NUMBER_TEXT];
+
+	if (i + 1 < curve->n_footprint && !reaches_longest(curve, point + 1))
+		return false;
+	return point->window_seconds * 2 > curve->footprint_window_seconds ||
+	       strcmp(size_format(point->bytes, here), size_format(curve->footprint_bytes, all)) ==
+	               0;
+}
+
+static void last_item(const struct mtl_curve *curve, char *ret_text)
 {
 	char size[NUMBER_TEXT], window[NUMBER_TEXT], low[NUMBER_TEXT], high[NUMBER_TEXT];
 	char interval[3 * NUMBER_TEXT] = "";
 
-	if (last)
-		snprintf(interval, sizeof(interval), " (90 %% interval %s .. %s)",
-		        size_format(point->low, low), size_format(point->high, high));
-	snprintf(ret_text, ITEM, " %s in %s%s%s", size_format(point->bytes, size),
-	        seconds_format(point->window_seconds, window), interval, last ? "" : ",");
+	for (size_t i = 0; i < curve->n_footprint; i++) {
+		const struct mtl_footprint_point *point = &curve->footprint[i];
+
+		if (reaches_longest(curve, point))
+			snprintf(interval, sizeof(interval), " (90 %% interval %s .. %s)",
+			        size_format(point->low, low), size_format(point->high, high));
+	}
+	snprintf(ret_text, ITEM, " %s%s within %s, the longest window watched",
+	        size_format(curve->footprint_bytes, size), interval,
+	        seconds_format(curve->footprint_window_seconds, window));
+}
+
+static int print_item(FILE *file, const char *item, int column, const struct terminal *terminal)
+{
+	if (column + strlen(item) > terminal->width)
+		column = fprintf(file, "\n          ") - 1;
+	return column + fprintf(file, "%s", item);
 }
 
 static void print_footprint(
         FILE *file, const struct mtl_curve *curve, const struct terminal *terminal)
 {
-	char item[ITEM], size[NUMBER_TEXT];
-	int column =
-	        fprintf(file, "footprint: %s in all;", size_format(curve->footprint_bytes, size));
+	char item[ITEM], size[NUMBER_TEXT], window[NUMBER_TEXT];
+	int column = fprintf(file, "footprint:");
 
 	for (size_t i = 0; i < curve->n_footprint; i++) {
-		footprint_item(&curve->footprint[i], i + 1 == curve->n_footprint, item);
-		if (column + strlen(item) > terminal->width)
-			column = fprintf(file, "\n          ") - 1;
-		column += fprintf(file, "%s", item);
+		const struct mtl_footprint_point *point = &curve->footprint[i];
+
+		if (reaches_longest(curve, point) || is_redundant(curve, i))
+			continue;
+		snprintf(item, ITEM, " %s in %s,", size_format(point->bytes, size),
+		        seconds_format(point->window_seconds, window));
+		column = print_item(file, item, column, terminal);
 	}
+	last_item(curve, item);
+	print_item(file, item, column, terminal);
 	fputc('\n', file);
 }
 
@@ -127,13 +187,14 @@ int curve_report(FILE *file, const struct mtl_curve *curve, const struct mtl_cur
 	if (with_table)
 		r = curve_table(file, curve, terminal);
 	if (with_table)
+		print_notes(file, curve, terminal);
+	if (with_table)
 		fputc('\n', file);
 	r = r ?: curve_plot(file, curve, terminal);
 	print_footprint(file, curve, terminal);
 	curve_sentence(curve, sentence, sizeof(sentence));
-	if (terminal->is_terminal)
-		wrap_words(sentence, terminal->width);
-	fprintf(file, "\n%s\n", sentence);
+	fputc('\n', file);
+	print_paragraph(file, sentence, terminal);
 	return r;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a curve says, in one plain sentence.
+ * What a curve says, in one plain sentence, out of nothing but listed sizes and their misses, so
+ * that it never says other than the table.
  *
- * Only trusted points (at or above the resolution) speak. Let m be the misses at the smallest of
- * them. The working set is held by the smallest size where misses are at most a tenth of m
- * (HELD); the interval of that size is where the low and the high ends of the 90 % interval cross
- * the same tenth. The rise is told at the largest size where misses are still at least half of m
- * (HIGH_SHARE). A curve whose ends are within the factor FLAT of each other has no working set in
- * this range, and the sentence says that instead. Ratios name what they compare with.
+ * Only trusted points (at or above the resolution) speak. The smallest of them has the most misses,
+ * m. The working set is held by the smallest size whose misses are below HELD times m; it is
+ * uncertain when the 90 % interval of that size, or of the listed size before it, has HELD times m
+ * inside. The rise is told between the two neighbours whose misses differ most. A curve whose ends
+ * are within the factor FLAT of each other has no working set in this range.
  */
 
 #include "curve_report.h"
@@ -18,8 +18,7 @@
 
 #include "size.h"
 
-#define HELD 0.1
-#define HIGH_SHARE 0.5
+#define HELD 0.05
 #define FLAT 1.5
 #define RATIO_MAX 100
 
@@ -28,10 +27,12 @@ struct sentence {
 	size_t size;
 };
 
+/* NULL where there is none. */
 struct reading {
 	const struct mtl_curve_point *first, *last; /* trusted ones */
-	const struct mtl_curve_point *held, *held_low, *held_high;
-	const struct mtl_curve_point *rise;
+	const struct mtl_curve_point *held;
+	const struct mtl_curve_point *uncertain;
+	const struct mtl_curve_point *rise; /* the smaller size; the next point is the larger one */
 };
 
 static void say(struct sentence *sentence, const char *format, ...)
@@ -47,11 +48,33 @@ static void say(struct sentence *sentence, const char *format, ...)
 	va_end(arguments);
 }
 
-static void note(
-        const struct mtl_curve_point **where, const struct mtl_curve_point *point, bool when)
+static double fall_after(const struct mtl_curve_point *point)
 {
-	if (when && !*where)
-		*where = point;
+	return point->misses_per_second - point[1].misses_per_second;
+}
+
+static void find_rise(struct reading *reading)
+{
+	for (const struct mtl_curve_point *p = reading->first; p < reading->last; p++) {
+		if (fall_after(p) > (reading->rise ? fall_after(reading->rise) : 0))
+			reading->rise = p;
+	}
+}
+
+static void find_held(struct reading *reading)
+{
+	double limit = HELD * reading->first->misses_per_second;
+
+	for (const struct mtl_curve_point *p = reading->first; p <= reading->last; p++) {
+		if (p->misses_per_second >= limit)
+			continue;
+		reading->held = p;
+		if (p->high >= limit)
+			reading->uncertain = p;
+		else if (p > reading->first && p[-1].low < limit)
+			reading->uncertain = p - 1;
+		return;
+	}
 }
 
 static struct reading read_curve(const struct mtl_curve *curve)
@@ -59,37 +82,33 @@ static struct reading read_curve(const struct mtl_curve *curve)
 	struct reading reading = {0};
 
 	for (size_t i = 0; i < curve->n_points; i++) {
-		const struct mtl_curve_point *point = &curve->points[i];
-
-		if (point->below_resolution)
+		if (curve->points[i].below_resolution)
 			continue;
-		note(&reading.first, point, true);
-		double misses = reading.first->misses_per_second;
-
-		note(&reading.held, point, point->misses_per_second <= HELD * misses);
-		note(&reading.held_low, point, point->low <= HELD * misses);
-		note(&reading.held_high, point, point->high <= HELD * misses);
-		if (point->misses_per_second >= HIGH_SHARE * misses)
-			reading.rise = point;
-		reading.last = point;
+		if (!reading.first)
+			reading.first = &curve->points[i];
+		reading.last = &curve->points[i];
+	}
+	if (reading.first) {
+		find_rise(&reading);
+		find_held(&reading);
 	}
 	return reading;
 }
 
-static void say_working_set(struct sentence *sentence, const struct reading *reading)
+static void say_working_set(
+        struct sentence *sentence, const struct reading *reading, const struct mtl_curve *curve)
 {
 	char size[NUMBER_TEXT], low[NUMBER_TEXT], high[NUMBER_TEXT];
+	const struct mtl_curve_point *uncertain = reading->uncertain;
 
-	say(sentence, "%s hold its working set",
-	        size_format_words(reading->held->size_bytes, size));
-	if (reading->held_low == reading->held_high)
+	say(sentence, "%s holds its working set (as seen within %s of CPU time)",
+	        size_format(reading->held->size_bytes, size),
+	        seconds_format(curve->footprint_window_seconds, low));
+	if (!uncertain)
 		return;
-	size_format_words(reading->held_low->size_bytes, low);
-	if (reading->held_high)
-		say(sentence, " (%s to %s)", low,
-		        size_format_words(reading->held_high->size_bytes, high));
-	else
-		say(sentence, " (%s or more)", low);
+	size_format(uncertain->size_bytes, size);
+	say(sentence, ", which is uncertain: 90 %% interval %s .. %s/s at %s, run longer",
+	        count_format(uncertain->low, low), count_format(uncertain->high, high), size);
 }
 
 static void say_not_held(struct sentence *sentence, const struct reading *reading)
@@ -97,70 +116,83 @@ static void say_not_held(struct sentence *sentence, const struct reading *readin
 	char last[NUMBER_TEXT], first[NUMBER_TEXT], share[NUMBER_TEXT];
 
 	percent_format(reading->last->misses_per_second / reading->first->misses_per_second, share);
-	say(sentence, "even %s do not hold its working set: %s of the misses at %s remain",
-	        size_format_words(reading->last->size_bytes, last), share,
-	        size_format_words(reading->first->size_bytes, first));
+	say(sentence, "even %s does not hold its working set: %s of the misses at %s remain%s",
+	        size_format(reading->last->size_bytes, last), share,
+	        size_format(reading->first->size_bytes, first),
+	        isinf(reading->last->fill_time_seconds) ? ", those of new pages" : "");
 }
 
-static void say_rise(struct sentence *sentence, const struct mtl_curve_point *high,
-        const struct mtl_curve_point *low)
+static void say_rise(struct sentence *sentence, const struct mtl_curve_point *high)
 {
-	char size[NUMBER_TEXT], from[NUMBER_TEXT], to[NUMBER_TEXT], times[NUMBER_TEXT];
+	const struct mtl_curve_point *low = high + 1;
+	char size[NUMBER_TEXT], smaller[NUMBER_TEXT], from[NUMBER_TEXT], to[NUMBER_TEXT];
 	double ratio = high->misses_per_second / low->misses_per_second;
 
-	if (high->size_bytes >= low->size_bytes)
-		return;
-	say(sentence, "; below %s misses rise ", size_format_words(high->size_bytes, size));
-	if (ratio < RATIO_MAX)
-		say(sentence, "%sx",
-		        ratio_format(ratio < 10 ? round(ratio * 10) / 10 : round(ratio), times));
-	else
-		say(sentence, "from %s to %s a second", count_format(low->misses_per_second, from),
-		        count_format(high->misses_per_second, to));
+	say(sentence, "; from %s down to %s misses rise from %s to %s/s",
+	        size_format(low->size_bytes, size), size_format(high->size_bytes, smaller),
+	        count_format(low->misses_per_second, from),
+	        count_format(high->misses_per_second, to));
+	if (low->misses_per_second > 0 && ratio < RATIO_MAX)
+		say(sentence, " (%sx)",
+		        ratio_format(ratio < 10 ? round(ratio * 10) / 10 : round(ratio), size));
 }
 
-static bool say_special(struct sentence *sentence, const struct reading *reading)
+/* A range in which no size holds more than another. */
+static bool say_special(
+        struct sentence *sentence, const struct reading *reading, const struct mtl_curve *curve)
 {
-	char first[NUMBER_TEXT], last[NUMBER_TEXT], misses[NUMBER_TEXT];
+	char first[NUMBER_TEXT], last[NUMBER_TEXT], misses[NUMBER_TEXT], most[NUMBER_TEXT];
 
 	if (!reading->first) {
 		say(sentence, "all of these sizes are below the resolution");
 		return true;
 	}
-	size_format_words(reading->first->size_bytes, first);
-	size_format_words(reading->last->size_bytes, last);
+	size_format(reading->first->size_bytes, first);
+	size_format(reading->last->size_bytes, last);
 	count_format(reading->last->misses_per_second, misses);
-	if (reading->first->misses_per_second <= 0)
-		say(sentence, "it hardly misses with %s or more", first);
-	else if (reading->first == reading->last)
-		say(sentence, "with %s it misses %s times a second", first, misses);
-	else if (reading->first->misses_per_second < FLAT * reading->last->misses_per_second)
+	count_format(reading->first->misses_per_second, most);
+	if (isinf(reading->first->fill_time_seconds))
 		say(sentence,
-		        "from %s to %s the size makes little difference: it misses about %s "
-		        "times a second",
-		        first, last, misses);
+		        "%s holds all it touches within %s of CPU time: %s misses/s, of new pages",
+		        first, seconds_format(curve->footprint_window_seconds, last), misses);
+	else if (reading->first->misses_per_second <= 0)
+		say(sentence, "with %s or more it does not miss", first);
+	else if (reading->first == reading->last)
+		say(sentence, "at %s it has %s misses/s", first, misses);
+	else if (reading->first->misses_per_second < FLAT * reading->last->misses_per_second)
+		say(sentence, "from %s to %s the size makes little difference: %s%s%s misses/s",
+		        first, last, most, strcmp(most, misses) ? " and " : "",
+		        strcmp(most, misses) ? misses : "");
 	else
 		return false;
 	return true;
+}
+
+static void say_limit(
+        struct sentence *sentence, const struct reading *reading, const struct mtl_curve *curve)
+{
+	char limit[NUMBER_TEXT];
+
+	if (curve->n_points && curve->points[0].below_resolution)
+		say(sentence, "; cannot tell below %s",
+		        size_format(reading->first ? reading->first->size_bytes
+		                                   : curve->resolution_bytes,
+		                limit));
 }
 
 void curve_sentence(const struct mtl_curve *curve, char *ret_text, size_t size)
 {
 	struct sentence sentence = {.text = ret_text, .size = size};
 	struct reading reading = read_curve(curve);
-	char limit[NUMBER_TEXT];
 
 	ret_text[0] = '\0';
-	if (!say_special(&sentence, &reading)) {
-		reading.held ? say_working_set(&sentence, &reading)
+	if (!say_special(&sentence, &reading, curve)) {
+		reading.held ? say_working_set(&sentence, &reading, curve)
 		             : say_not_held(&sentence, &reading);
-		say_rise(&sentence, reading.rise, reading.held ?: reading.last);
+		if (reading.rise)
+			say_rise(&sentence, reading.rise);
 	}
-	if (curve->n_points && curve->points[0].below_resolution)
-		say(&sentence, "; cannot tell below %s",
-		        size_format_words(
-		                reading.first ? reading.first->size_bytes : curve->resolution_bytes,
-		                limit));
+	say_limit(&sentence, &reading, curve);
 	say(&sentence, ".");
 	if (ret_text[0] >= 'a' && ret_text[0] <= 'z')
 		ret_text[0] -= 'a' - 'A';

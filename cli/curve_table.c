@@ -16,7 +16,8 @@
 #define CELL 80
 #define COLUMNS_MAX 8
 
-typedef void (*cell_function)(const struct mtl_curve_point *point, char *ret_text);
+typedef void (*cell_function)(
+        const struct mtl_curve *curve, const struct mtl_curve_point *point, char *ret_text);
 
 struct curve_column {
 	const char *title; /* %s: the reference size */
@@ -25,41 +26,60 @@ struct curve_column {
 	bool only_with_accesses;
 };
 
-static void cell_size(const struct mtl_curve_point *point, char *ret_text)
+static void cell_size(
+        const struct mtl_curve *curve, const struct mtl_curve_point *point, char *ret_text)
 {
+	(void)curve;
 	size_format(point->size_bytes, ret_text);
 }
 
-static void cell_fill_time(const struct mtl_curve_point *point, char *ret_text)
+static void cell_fill_time(
+        const struct mtl_curve *curve, const struct mtl_curve_point *point, char *ret_text)
 {
-	seconds_format(point->fill_time_seconds, ret_text);
+	char longest[NUMBER_TEXT];
+
+	if (isfinite(point->fill_time_seconds))
+		seconds_format(point->fill_time_seconds, ret_text);
+	else
+		snprintf(ret_text, CELL, "> %s",
+		        seconds_format(curve->footprint_window_seconds, longest));
 }
 
-static void cell_misses(const struct mtl_curve_point *point, char *ret_text)
+static void cell_misses(
+        const struct mtl_curve *curve, const struct mtl_curve_point *point, char *ret_text)
 {
+	(void)curve;
 	count_format(point->misses_per_second, ret_text);
 }
 
-static void cell_interval(const struct mtl_curve_point *point, char *ret_text)
+static void cell_interval(
+        const struct mtl_curve *curve, const struct mtl_curve_point *point, char *ret_text)
 {
 	char low[NUMBER_TEXT], high[NUMBER_TEXT];
 
+	(void)curve;
 	snprintf(ret_text, CELL, "%s .. %s", count_format(point->low, low),
 	        count_format(point->high, high));
 }
 
-static void cell_relative(const struct mtl_curve_point *point, char *ret_text)
+static void cell_relative(
+        const struct mtl_curve *curve, const struct mtl_curve_point *point, char *ret_text)
 {
+	(void)curve;
 	ratio_format(point->relative_miss_ratio, ret_text);
 }
 
-static void cell_ratio(const struct mtl_curve_point *point, char *ret_text)
+static void cell_ratio(
+        const struct mtl_curve *curve, const struct mtl_curve_point *point, char *ret_text)
 {
+	(void)curve;
 	ratio_format(point->miss_ratio, ret_text);
 }
 
-static void cell_note(const struct mtl_curve_point *point, char *ret_text)
+static void cell_note(
+        const struct mtl_curve *curve, const struct mtl_curve_point *point, char *ret_text)
 {
+	(void)curve;
 	strcpy(ret_text, point->below_resolution ? "below resolution" : "");
 }
 
@@ -94,14 +114,14 @@ static size_t choose_columns(const struct mtl_curve *curve, const struct curve_c
 	return n;
 }
 
-static int add_point(struct table *table, const struct mtl_curve_point *point,
-        const struct curve_column **chosen, size_t n)
+static int add_point(struct table *table, const struct mtl_curve *curve,
+        const struct mtl_curve_point *point, const struct curve_column **chosen, size_t n)
 {
 	char texts[COLUMNS_MAX][CELL];
 	const char *cells[COLUMNS_MAX];
 
 	for (size_t i = 0; i < n; i++) {
-		chosen[i]->cell(point, texts[i]);
+		chosen[i]->cell(curve, point, texts[i]);
 		cells[i] = texts[i];
 	}
 	return table_add(table, cells, point->below_resolution);
@@ -123,6 +143,6 @@ int curve_table(FILE *file, const struct mtl_curve *curve, const struct terminal
 	}
 	r = table_new(heads, n, terminal, &table);
 	for (size_t i = 0; r == 0 && i < curve->n_points; i++)
-		r = add_point(table, &curve->points[i], chosen, n);
+		r = add_point(table, curve, &curve->points[i], chosen, n);
 	return r ?: table_print(table, file);
 }

@@ -24,6 +24,9 @@
 #define KI 1024.0
 #define SIZE_LIMIT 0x1p60 /* 1 EiB */
 #define SECONDS_LIMIT 1e9
+/* Less is not told apart, but 0 is said of nothing else. */
+#define LEAST 1e-3
+#define LEAST_TEXT "<0.001"
 
 struct unit {
 	const char *name;
@@ -63,15 +66,6 @@ static const struct unit size_short[] = {
         {"M", KI *KI},
         {"G", KI *KI *KI},
         {"T", KI *KI *KI *KI},
-        {NULL, 0},
-};
-
-static const struct unit size_words[] = {
-        {" B", 1},
-        {" KB", KI},
-        {" MB", KI *KI},
-        {" GB", KI *KI *KI},
-        {" TB", KI *KI *KI *KI},
         {NULL, 0},
 };
 
@@ -228,14 +222,10 @@ char *size_format(double bytes, char *ret_text)
 	return format_scaled(bytes, size_short, 0.5, ret_text);
 }
 
-char *size_format_words(double bytes, char *ret_text)
-{
-	return format_scaled(bytes, size_words, 0.5, ret_text);
-}
-
 char *count_format(double count, char *ret_text)
 {
-	return format_scaled(count, count_short, 1e-3, ret_text);
+	return count > 0 && count < LEAST ? strcpy(ret_text, LEAST_TEXT)
+	                                  : format_scaled(count, count_short, LEAST, ret_text);
 }
 
 char *seconds_format(double seconds, char *ret_text)
@@ -249,14 +239,15 @@ char *percent_format(double fraction, char *ret_text)
 {
 	if (!isfinite(fraction))
 		return format_special(fraction, ret_text);
-	print_digits(fabs(fraction) < 1e-5 ? 0 : fraction * 100, ret_text);
-	return strcat(ret_text, " %");
+	return strcat(ratio_format(fraction * 100, ret_text), " %");
 }
 
 char *ratio_format(double ratio, char *ret_text)
 {
 	if (!isfinite(ratio))
 		return format_special(ratio, ret_text);
-	print_digits(fabs(ratio) < 1e-4 ? 0 : ratio, ret_text);
+	if (ratio > 0 && ratio < LEAST)
+		return strcpy(ret_text, LEAST_TEXT);
+	print_digits(fabs(ratio) < LEAST ? 0 : ratio, ret_text);
 	return ret_text;
 }

@@ -20,10 +20,9 @@ int pid_parse(const char *text, int *ret_pid, char *ret_error, size_t error_size
 
 /* These write into a buffer of NUMBER_TEXT bytes and return it. NAN is "-", INFINITY is "never". */
 char *size_format(double bytes, char *ret_text);       /* "512K", "1.41M" */
-char *size_format_words(double bytes, char *ret_text); /* "512 KB", "1.41 MB" */
 char *count_format(double count, char *ret_text);      /* "12.3 M" (powers of 1000) */
 char *seconds_format(double seconds, char *ret_text);  /* "50 us", "1.2 ms", "30 s" */
 char *percent_format(double fraction, char *ret_text); /* "0.4 %" */
-char *ratio_format(double ratio, char *ret_text);      /* "0.064" */
+char *ratio_format(double ratio, char *ret_text);      /* "0.064", "<0.001" */
 
 #endif

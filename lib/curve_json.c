@@ -59,6 +59,7 @@ static const struct json_field curve_fields[] = {
         OTHER(CURVE, FIELD_UINT64, observations),
         DOUBLE(CURVE, effective_observations),
         DOUBLE(CURVE, footprint_bytes),
+        DOUBLE(CURVE, footprint_window_seconds),
         DOUBLE(CURVE, resolution_bytes),
         DOUBLE(CURVE, resolution_seconds),
         DOUBLE(CURVE, reference_bytes),
@@ -217,16 +218,6 @@ static int check_curve(const struct mtl_curve *curve, const struct json_place *p
 	return 0;
 }
 
-/* The object does not say which window is the longest trusted one; NAN when none is listed. */
-static double longest_window(const struct mtl_curve *curve)
-{
-	double longest = NAN;
-
-	for (size_t i = 0; i < curve->n_footprint; i++)
-		longest = fmax(longest, curve->footprint[i].window_seconds);
-	return longest;
-}
-
 static int read_curve(
         struct json_object *object, const struct json_place *place, struct mtl_curve *curve)
 {
@@ -245,7 +236,6 @@ static int read_curve(
 	if (r < 0)
 		return r;
 	curve->footprint = windows;
-	curve->footprint_window_seconds = longest_window(curve);
 	return check_curve(curve, place);
 }
 

@@ -72,7 +72,7 @@ static void every_point_has_its_line(void **state)
 	        "128K 13.1 us 39.4 M 35.4 M .. 43.3 M 1.12 below resolution");
 	assert_string_equal(
 	        line_words(text, 4, line, sizeof(line)), "1M 105 us 35 M 31.5 M .. 38.5 M 1");
-	assert_string_equal(line_words(text, 10, line, sizeof(line)), "64M never 0 0 .. 0 0");
+	assert_string_equal(line_words(text, 10, line, sizeof(line)), "64M > 1 s 0 0 .. 0 0");
 }
 
 static void misses_per_access_only_when_counted(void **state)
@@ -102,7 +102,7 @@ static void an_undefined_ratio_is_a_dash(void **state)
 	curve_fixture_fill(&fixture, scan_misses, 0);
 	fixture.points[9].relative_miss_ratio = NAN;
 	text = table_of(&fixture.curve, &plain);
-	assert_string_equal(line_words(text, 10, line, sizeof(line)), "64M never 0 0 .. 0 -");
+	assert_string_equal(line_words(text, 10, line, sizeof(line)), "64M > 1 s 0 0 .. 0 -");
 }
 
 static void lines_below_the_resolution_are_faint(void **state)
@@ -203,8 +203,12 @@ static void a_report_says_what_it_rests_on(void **state)
 	assert_non_null(strstr(text, "overhead 0.4 % of its CPU time; mtld takes unknown"));
 	assert_non_null(strstr(text, "note: three slots only"));
 	assert_non_null(strstr(text, "4M in 1 ms"));
-	assert_non_null(strstr(text, "16M in 1 s (90 % interval 15M .. 17M)"));
-	assert_non_null(strstr(text, "16 MB hold its working set"));
+	assert_non_null(
+	        strstr(text, "16M (90 % interval 15M .. 17M) within 1 s, the longest window"));
+	assert_non_null(strstr(text, "16M holds its working set"));
+	assert_non_null(strstr(text, "sizes: K = 1024 bytes; rates: k, M = 10^3, 10^6\n"));
+	assert_non_null(strstr(text, "> 1 s: not filled within the longest window watched"));
+	assert_null(strstr(text, "never"));
 	assert_non_null(strstr(text, "below resolution"));
 }
 
@@ -220,6 +224,29 @@ static void a_report_may_go_without_the_table(void **state)
 	assert_non_null(strstr(with, "FILLS IN"));
 	assert_null(strstr(without, "FILLS IN"));
 	assert_non_null(strstr(without, "working set"));
+}
+
+/* Windows that were asked for may be longer than any that was watched. */
+static void a_footprint_claims_no_window_it_has_not_seen(void **state)
+{
+	struct curve_fixture fixture;
+	_cleanup_free_ char *longer = NULL, *nearly = NULL, *alone = NULL;
+
+	(void)state;
+	curve_fixture_fill(&fixture, scan_misses, 0);
+	fixture.curve.footprint_window_seconds = 0.5;
+	longer = report_of(&fixture, false);
+	assert_non_null(strstr(longer, "footprint: 4M in 1 ms,"));
+	assert_non_null(strstr(longer,
+	        " 16M (90 % interval 15M .. 17M) within 500 ms, the longest window watched\n"));
+	assert_null(strstr(longer, "in 1 s"));
+	fixture.curve.footprint_window_seconds = 1.5e-3;
+	nearly = report_of(&fixture, false);
+	assert_null(strstr(nearly, "in 1 ms"));
+	fixture.curve.n_footprint = 0;
+	alone = report_of(&fixture, false);
+	assert_non_null(
+	        strstr(alone, "footprint: 16M within 1.5 ms, the longest window watched\n"));
 }
 
 static void csv_keeps_the_digits(void **state)
@@ -361,6 +388,7 @@ int main(void)
 	        cmocka_unit_test(a_wide_cell_is_wrapped_on_a_terminal_only),
 	        cmocka_unit_test(a_report_says_what_it_rests_on),
 	        cmocka_unit_test(a_report_may_go_without_the_table),
+	        cmocka_unit_test(a_footprint_claims_no_window_it_has_not_seen),
 	        cmocka_unit_test(csv_keeps_the_digits),
 	        cmocka_unit_test(csv_of_something_else_is_refused),
 	        cmocka_unit_test(options_are_read),

@@ -46,7 +46,7 @@ struct fixture {
 	"{\"pid\":7,\"comm\":\"prog\",\"method\":\"residual\",\"rung\":\"watchpoints\","           \
 	"\"clock\":\"cpu\",\"window_seconds\":30.0,\"wall_seconds\":41.2,\"observations\":881,"    \
 	"\"effective_observations\":700.0,\"lost\":0,\"resident_bytes\":17825792,"                 \
-	"\"footprint_bytes\":16777216,\"resolution_bytes\":1048576,\"resolution_seconds\":5e-05,"  \
+	"\"footprint_bytes\":16777216,\"footprint_window_seconds\":1.5,\"resolution_bytes\":1048576,\"resolution_seconds\":5e-05,"  \
 	"\"cpu_seconds\":29.8,\"accesses_per_second\":null,\"reference_bytes\":1048576,"           \
 	"\"overhead\":{\"target\":0.004,\"daemon\":null},\"note\":null,\"points\":[" POINT(        \
 	        "4194304", "1000.0") "," POINT("8388608",                                          \
@@ -188,7 +188,7 @@ static void a_curve_is_told_to_people(void **state)
 
 	assert_int_equal(run(fixture, script, command_curve, &options), MTL_DONE);
 	assert_non_null(strstr(fixture->output, "prog (pid 7)"));
-	assert_non_null(strstr(fixture->output, "8 MB hold its working set"));
+	assert_non_null(strstr(fixture->output, "8M holds its working set"));
 	assert_string_equal(fixture->errors, "");
 }
 

@@ -143,7 +143,7 @@ static void members_are_those_of_the_schema(void **state)
 	static const char *const members[] = {"pid", "comm", "method", "rung", "clock",
 	        "window_seconds", "wall_seconds", "cpu_seconds", "lost", "resident_bytes",
 	        "accesses_per_second", "note", "overhead", "observations", "effective_observations",
-	        "footprint_bytes", "resolution_bytes", "resolution_seconds", "reference_bytes",
+	        "footprint_bytes", "footprint_window_seconds", "resolution_bytes", "resolution_seconds", "reference_bytes",
 	        "points", "footprint"};
 	struct json_object *object = written(&curve, &origin);
 	(void)state;

@@ -15,6 +15,7 @@
 #include <wchar.h>
 
 #include "../../cli/curve_report.h"
+#include "../../cli/size.h"
 #include "cleanup.h"
 #include "curve_fixture.h"
 
@@ -230,7 +231,7 @@ static void assert_sentence(double (*misses)(double size), double resolution, co
 
 static double stairs(double size)
 {
-	return size < 4 * FIXTURE_MI ? 60 : size < 8 * FIXTURE_MI ? 30 : 5;
+	return size < 4 * FIXTURE_MI ? 60 : size < 8 * FIXTURE_MI ? 30 : 2;
 }
 
 static double half_held(double size)
@@ -248,24 +249,25 @@ static void sentences_say_what_curves_say(void **state)
 {
 	(void)state;
 	assert_sentence(scan_misses, 0,
-	        "16 MB hold its working set; below 8 MB misses rise from 0 to 400 M a second.");
+	        "16M holds its working set (as seen within 1 s of CPU time); from 16M down to 8M "
+	        "misses rise from 0 to 400 M/s.");
 	assert_sentence(scan_misses, 1.5 * FIXTURE_MI,
-	        "16 MB hold its working set; below 8 MB misses rise from 0 to 400 M a second; "
-	        "cannot tell below 2 MB.");
+	        "16M holds its working set (as seen within 1 s of CPU time); from 16M down to 8M "
+	        "misses rise from 0 to 400 M/s; cannot tell below 2M.");
 	assert_sentence(stairs, 0,
-	        "8 MB hold its working set; below 4 MB misses "
-	        "rise 6x.");
+	        "8M holds its working set (as seen within 1 s of CPU time); from 4M down to 2M "
+	        "misses rise from 30 to 60/s (2x).");
 	assert_sentence(flat_misses, 0,
-	        "From 128 KB to 64 MB the size makes little difference: it misses about 1 M times "
-	        "a "
-	        "second.");
+	        "From 128K to 64M the size makes little difference: 1 M misses/s.");
 	assert_sentence(half_held, 0,
-	        "Even 64 MB do not hold its working set: 40 % of the misses at 128 KB remain; "
-	        "below "
-	        "512 KB misses rise 2.5x.");
-	assert_sentence(nothing, 0, "It hardly misses with 128 KB or more.");
+	        "Even 64M does not hold its working set: 40 % of the misses at 128K remain, those "
+	        "of new pages; from 1M down to 512K misses rise from 400 k to 1 M/s (2.5x).");
+	assert_sentence(nothing, 0, "With 128K or more it does not miss.");
+	assert_sentence(scan_misses, 32 * FIXTURE_MI,
+	        "32M holds all it touches within 1 s of CPU time: 0 misses/s, of new pages; cannot "
+	        "tell below 32M.");
 	assert_sentence(scan_misses, 1e12,
-	        "All of these sizes are below the resolution; cannot tell below 931 GB.");
+	        "All of these sizes are below the resolution; cannot tell below 931G.");
 }
 
 static void an_uncertain_working_set_has_its_interval(void **state)
@@ -275,10 +277,37 @@ static void an_uncertain_working_set_has_its_interval(void **state)
 
 	(void)state;
 	curve_fixture_fill(&fixture, scan_misses, 0);
-	fixture.points[6].low = 1e7;  /* 8 MiB might do */
+	fixture.points[6].low = 1e7; /* 8 MiB might do */
+	curve_sentence(&fixture.curve, text, sizeof(text));
+	assert_non_null(strstr(text, "16M holds its working set (as seen within 1 s of CPU time), "
+	                             "which is uncertain: 90 % interval 10 M .. 440 M/s at 8M, run "
+	                             "longer; from 16M down to 8M "));
 	fixture.points[7].high = 1e8; /* 16 MiB might not */
 	curve_sentence(&fixture.curve, text, sizeof(text));
-	assert_non_null(strstr(text, "16 MB hold its working set (8 MB to 32 MB); below "));
+	assert_non_null(strstr(text, "90 % interval 0 .. 100 M/s at 16M, run longer"));
+}
+
+/* What is said to hold misses less than a twentieth, what is listed before it does not. */
+static void a_sentence_never_contradicts_its_table(void **state)
+{
+	(void)state;
+	for (int i = 1; i < FIXTURE_POINTS; i++) {
+		struct curve_fixture fixture;
+		char text[512], expected[64], size[NUMBER_TEXT];
+
+		curve_fixture_fill(&fixture, half_held, 0);
+		for (int j = 0; j < FIXTURE_POINTS; j++)
+			fixture.points[j].misses_per_second = j < i - 1 ? 1e6
+			                                      : j < i   ? 5.1e4
+			                                                : 4.9e4;
+		curve_sentence(&fixture.curve, text, sizeof(text));
+		snprintf(expected, sizeof(expected), "%s holds its working set",
+		        size_format(fixture.points[i].size_bytes, size));
+		if (i > 1)
+			assert_non_null(strstr(text, expected));
+		else
+			assert_null(strstr(text, "holds"));
+	}
 }
 
 static void a_sentence_fits_into_its_text(void **state)
@@ -306,6 +335,7 @@ int main(void)
 	        cmocka_unit_test(one_size_is_no_curve),
 	        cmocka_unit_test(sentences_say_what_curves_say),
 	        cmocka_unit_test(an_uncertain_working_set_has_its_interval),
+	        cmocka_unit_test(a_sentence_never_contradicts_its_table),
 	        cmocka_unit_test(a_sentence_fits_into_its_text),
 	};
 

@@ -169,7 +169,7 @@ static void a_saved_scan_is_told_in_a_sentence(void **state)
 	save_scan(fixture->file, N_MAX);
 	assert_int_equal(run(fixture, &options), MTL_DONE);
 	assert_non_null(strstr(fixture->output, "scan (pid 7)"));
-	assert_non_null(strstr(fixture->output, "hold its working set"));
+	assert_non_null(strstr(fixture->output, "holds its working set"));
 }
 
 static void too_few_saved_observations_are_status_3(void **state)

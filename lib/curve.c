@@ -173,8 +173,10 @@ static int by_size(const void *a, const void *b)
 	return (x->size_bytes > y->size_bytes) - (x->size_bytes < y->size_bytes);
 }
 
-/* Widens intervals until neither limit rises with size, whatever the order of the points. */
-static int widen(struct mtl_curve_point *points, size_t n)
+/* Misses cannot rise with size: what they are at least at one size they are at least at every smaller
+ * one, and what they are at most, at every larger one. So no limit rises with size either, whatever the
+ * order of the points, and no size asked for loosens what is known at another. */
+static int narrow(struct mtl_curve_point *points, size_t n)
 {
 	_cleanup_free_ struct mtl_curve_point **order = calloc(n + 1, sizeof(*order));
 
@@ -183,10 +185,12 @@ static int widen(struct mtl_curve_point *points, size_t n)
 	for (size_t i = 0; i < n; i++)
 		order[i] = &points[i];
 	qsort(order, n, sizeof(*order), by_size);
-	for (size_t i = 1; i < n; i++)
-		order[i]->low = fmin(order[i]->low, order[i - 1]->low);
 	for (size_t i = n; i-- > 1;)
-		order[i - 1]->high = fmax(order[i - 1]->high, order[i]->high);
+		order[i - 1]->low = fmin(order[i - 1]->misses_per_second,
+		        fmax(order[i - 1]->low, order[i]->low));
+	for (size_t i = 1; i < n; i++)
+		order[i]->high = fmax(order[i]->misses_per_second,
+		        fmin(order[i]->high, order[i - 1]->high));
 	return 0;
 }
 
@@ -236,7 +240,7 @@ static int fill_curve(const struct mtl_estimator *e, const struct mtl_estimate_o
 	for (size_t i = 0; i < request->n_windows; i++)
 		fill_footprint_point(e, request->windows[i], footprint[i], &curve->footprint[i]);
 	fill_summary(e, options, curve);
-	return widen(curve->points, curve->n_points);
+	return narrow(curve->points, curve->n_points);
 }
 
 static int curve_from_estimator(const struct mtl_estimator *estimator,

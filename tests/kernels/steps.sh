@@ -16,7 +16,7 @@ kernel_is() { # PATTERN CPUS
 }
 
 holds() { # EXPRESSION: of the curve, with $ws the working set
-    jq -e --argjson ws $working_set "$1" "$OUT/curve" >/dev/null || { jq -c 'del(.footprint)' "$OUT/curve"; return 1; }
+    jq -es --argjson ws $working_set ".[0] | $1" "$OUT/curve" >/dev/null || { jq -c 'del(.footprint)' "$OUT/curve"; return 1; }
 }
 
 is_content() {

@@ -9,20 +9,12 @@ cd "$(dirname "$0")/../.." || exit 1
 
 # --- helpers
 
-state_is() { # PID STATE
-    mtl list --json | jq -e --argjson pid "$1" --arg state "$2" \
-        '.processes | any(.pid == $pid and .state == $state)' >/dev/null || { mtl list; return 1; }
+listed() { # PID EXPRESSION: true of it in mtl list
+    answers ".processes | any(.pid == $1 and ($2))" mtl list --json
 }
 
-reason_is() { # PID PATTERN
-    mtl list --json | jq -e --argjson pid "$1" --arg pattern "$2" \
-        '.processes | any(.pid == $pid and ((.reason // "") | test($pattern)))' >/dev/null || { mtl list --json; return 1; }
-}
-
-has_observations() { # PID N
-    mtl list --json | jq -e --argjson pid "$1" --argjson n "$2" \
-        '.processes | any(.pid == $pid and .observations >= $n)' >/dev/null || { mtl list; return 1; }
-}
+state_is() { listed "$1" ".state == \"$2\""; }
+has_observations() { listed "$1" ".observations >= $2"; }
 
 # the footprint in MiB lies between
 curve_of() { # PID LOW HIGH [OPTION...]
@@ -32,6 +24,10 @@ curve_of() { # PID LOW HIGH [OPTION...]
     shift 3
     answers ".pid == $pid and .footprint_bytes > $low * 1048576 and .footprint_bytes < $high * 1048576" \
         mtl curve "$pid" --json --wait 60 "$@"
+}
+
+settled_curve() { # PID LOW HIGH: when there is enough to be held to
+    within 60 has_observations "$1" 120 && curve_of "$@"
 }
 
 count_goes_on() { # FILE written by ticker
@@ -49,8 +45,8 @@ gone_pid() {
 
 executes() { # the same process goes on as another program
     start exec sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; exec workload scan --working-set 4M'
-    mtl track $pid && within 60 sh -c "mtl list --json | jq -e '.processes | any(.pid == $pid and .comm == \"workload\")'" &&
-        curve_of $pid 3.2 6
+    mtl track $pid && within 60 listed $pid '.comm == "workload"' &&
+        settled_curve $pid 3.2 6
 }
 
 watch_ends() { # with the process, with status 0 and a curve
@@ -83,7 +79,8 @@ processes() {
     step "kernel thread" gives 1 "process $kthread is a kernel thread: it has no memory of its own" mtl track "$kthread"
     step "somebody else's process: track" gives 1 'not permitted: .*; ask as its owner' as_nobody mtl track "$target"
     step "somebody else's process: curve" gives 1 'not permitted: ' as_nobody mtl curve "$target"
-    step "a tracked process gives a curve" curve_of "$target" 3.2 6
+    step "mtl track" mtl track "$target"
+    step "a tracked process gives a curve" settled_curve "$target" 3.2 6
     step "saved observations are saved" curve_of "$target" 3.2 6 --record "$work/record"
     step "and give the same curve without mtld" \
         answers '.footprint_bytes > 3.2 * 1048576 and .points != []' mtl --socket /nowhere curve --from "$work/record" --json
@@ -290,7 +287,7 @@ paused_under_gdb() { # gdb is there already; the refusal is honest, then it is l
         >"$work/gdb.out" 2>"$work/gdb.err" </dev/null &
     debugger=$!
     within 60 grep -q '^New value' "$work/gdb.out" || { cat "$work/gdb.out" "$work/gdb.err"; return 1; }
-    mtl track "$target" && within 5 state_is "$target" paused && reason_is "$target" 'debugger \(pid [0-9]+\) is attached' &&
+    mtl track "$target" && within 5 state_is "$target" paused && listed "$target" '.reason | test("debugger \\(pid [0-9]+\\) is attached")' &&
         gives 3 'not enough yet: .*debugger' mtl curve "$target" --wait 1 || return 1
     wait $debugger
     [ "$(grep -c '^New value' "$work/gdb.out")" -ge 2 ] || { cat "$work/gdb.out" "$work/gdb.err"; return 1; }
@@ -315,10 +312,6 @@ debuggers() {
 
 # --- many
 
-settled_curve() { # PID LOW HIGH: when there is enough to be held to
-    within 60 has_observations "$1" 120 && curve_of "$@"
-}
-
 three() {
     mtl track "$one" && mtl track "$two" && mtl track "$three" &&
         settled_curve "$one" 1.6 3.5 && settled_curve "$two" 3.2 6 && settled_curve "$three" 6.4 10.5
@@ -330,7 +323,7 @@ overflow() {
     kill -STOP "$(cat "$work/mtld.pid")"
     sleep 3
     kill -CONT "$(cat "$work/mtld.pid")"
-    within 20 sh -c "mtl status --json | jq -e '.lost > 0'"
+    within 20 answers '.lost > 0' mtl status --json
 }
 
 many() {

@@ -53,7 +53,7 @@ curve_is_sane() {
     sleep 6
     pid=$(main_pid workload.service)
     timeout 10 mtl curve "$pid" --json --sizes 1M,2M,8M >curve.json || return 1
-    jq -e --argjson pid "$pid" --argjson ws $working_set '
+    jq -es --argjson pid "$pid" --argjson ws $working_set '.[0] |
         (.points | length) == 3 and .pid == $pid and .comm == "workload" and
         .footprint_bytes > 0.6 * $ws and .footprint_bytes < 1.6 * $ws and
         .points[0].misses_per_second > 0 and
@@ -64,8 +64,8 @@ curve_is_sane() {
 
 list_names_it() {
     mtl list --json >list.json && mtl list >list.txt || return 1
-    jq -e --argjson pid "$(main_pid workload.service)" \
-        '.processes | any(.pid == $pid and .observations > 0)' list.json >/dev/null ||
+    jq -es --argjson pid "$(main_pid workload.service)" \
+        '.[0].processes | any(.pid == $pid and .observations > 0)' list.json >/dev/null ||
         { cat list.json; return 1; }
 }
 
@@ -108,7 +108,7 @@ socket_starts_it() {
 }
 
 rung_is_watchpoints() {
-    mtl status --json | jq -e '.rung != "none" and .rung != null' >/dev/null || { mtl status --json; return 1; }
+    mtl status --json | jq -es '.[0].rung | . == "watchpoints"' >/dev/null || { mtl status --json; return 1; }
 }
 
 survives_kill() {

@@ -96,7 +96,7 @@ static int not_yet(struct question *question, const struct client_reply *reply, 
 		return track(question) ?: -EAGAIN;
 	if (!reply_is(reply, "NotEnoughObservations") || now() >= deadline) {
 		clear_progress(question);
-		return reply_explain(reply);
+		return question_explain(question->client, reply);
 	}
 	show_progress(question, reply);
 	if (pause_before_again(question))
@@ -151,6 +151,18 @@ static int show_once(struct question *question)
 	return curve ? curve_output(curve, options) ?: code : code;
 }
 
+/* Where curves are not drawn over each other, between them. */
+static void print_time(bool apart)
+{
+	time_t seconds = time(NULL);
+	char text[32] = "";
+	struct tm local;
+
+	if (localtime_r(&seconds, &local))
+		strftime(text, sizeof(text), "%F %T", &local);
+	printf("%s%s\n", apart ? "\n" : "", text);
+}
+
 /* One update of the stream: -EAGAIN to go on, else an exit code; of these MTL_NOT_ENOUGH unsaid. */
 static int show_update(struct question *question)
 {
@@ -168,6 +180,8 @@ static int show_update(struct question *question)
 		return reply_explain(&reply);
 	if (!json_object_object_get_ex(reply.parameters, "curve", &curve) || !curve)
 		return client_explain(-EBADMSG, question->options->socket);
+	if (!question->options->json && !terminal_describe(stdout).is_terminal)
+		print_time(question->shown);
 	code = curve_output(curve, question->options);
 	question->shown |= code == MTL_DONE;
 	return code == MTL_DONE && reply.continues ? -EAGAIN : code;

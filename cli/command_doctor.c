@@ -18,6 +18,7 @@
 #include "table.h"
 
 #define ANSWER_MAX (1u << 20)
+#define NONE "none" /* the rung below all others: no sampling */
 
 static void __attribute__((noreturn))
 self_test_child(const char *program, int output, const struct options *options)
@@ -74,12 +75,52 @@ static int self_test(
 	return complain(MTL_FAILED, "the self-test of %s gave no answer: it %s", program, fate);
 }
 
+static bool rung_works(struct json_object *rung)
+{
+	return strcmp(object_text(rung, "works"), "true") == 0;
+}
+
+/* The last rung that could sample: the one chosen, or the one whose fix is to be told. */
+static struct json_object *decisive_rung(struct json_object *rungs, const char *chosen)
+{
+	struct json_object *decisive = NULL;
+
+	for (size_t i = 0; i < json_object_array_length(rungs); i++) {
+		struct json_object *rung = json_object_array_get_idx(rungs, i);
+		const char *name = object_text(rung, "name");
+
+		if (strcmp(name, NONE) != 0)
+			decisive = rung;
+		if (strcmp(name, chosen) == 0)
+			break;
+	}
+	return decisive;
+}
+
+static void show_verdict(
+        struct json_object *rungs, const char *chosen, const struct terminal *terminal)
+{
+	struct json_object *rung = decisive_rung(rungs, chosen);
+	const char *fix = object_text(rung, "fix");
+	char text[1024];
+
+	if (strcmp(chosen, NONE) != 0)
+		snprintf(text, sizeof(text), "Sampling works here: rung %s", chosen);
+	else
+		snprintf(text, sizeof(text), "Sampling is impossible here: %s.%s%s",
+		        object_text(rung, "reason"), *fix ? " Fix: " : "", fix);
+	if (terminal->is_terminal)
+		wrap_words(text, terminal->width);
+	printf("%s\n\n", text);
+}
+
 static int add_rung(struct table *table, struct json_object *rung, const char *chosen)
 {
 	const char *name = object_text(rung, "name");
-	bool works = strcmp(object_text(rung, "works"), "true") == 0;
-	const char *cells[] = {name, works ? "yes" : "no", strcmp(name, chosen) ? "" : "used",
-	        object_text(rung, "reason")};
+	bool works = rung_works(rung), none = strcmp(name, NONE) == 0;
+	const char *answer = works ? "yes" : "no", *used = strcmp(name, chosen) ? "" : "used";
+	const char *cells[] = {
+	        name, none ? "" : answer, none ? "" : used, object_text(rung, "reason")};
 	int r = table_add(table, cells, !works);
 	struct json_object *fix;
 
@@ -108,6 +149,7 @@ static int show(struct json_object *answer)
 	if (!json_object_object_get_ex(answer, "rungs", &rungs) ||
 	        !json_object_is_type(rungs, json_type_array))
 		return -EBADMSG;
+	show_verdict(rungs, chosen, &terminal);
 	r = table_new(columns, 4, &terminal, &table);
 	for (size_t i = 0; r == 0 && i < json_object_array_length(rungs); i++)
 		r = add_rung(table, json_object_array_get_idx(rungs, i), chosen);

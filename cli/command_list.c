@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "client.h"
 #include "curve_report.h"
@@ -85,18 +86,19 @@ static void cell_reason(struct json_object *process, char *ret_text)
 	snprintf(ret_text, CELL, "%s", strcmp(reason, "-") == 0 ? "" : reason);
 }
 
+/* The last one is left out where no process has a reason. */
 static const struct list_column columns[] = {
         {{"PID", RIGHT, 0}, cell_pid},
         {{"COMMAND", LEFT, 0}, cell_comm},
         {{"STATE", LEFT, 0}, cell_state},
         {{"THREADS", RIGHT, 0}, cell_threads},
         {{"OBSERVATIONS", RIGHT, 0}, cell_observations},
-        {{"PER CPU s", RIGHT, 0}, cell_rate},
+        {{"OBS/s", RIGHT, 0}, cell_rate},
         {{"LOST", RIGHT, 0}, cell_lost},
         {{"RESIDENT", RIGHT, 0}, cell_resident},
         {{"CPU TIME", RIGHT, 0}, cell_cpu},
         {{"OVERHEAD", RIGHT, 0}, cell_overhead},
-        {{"", LEFT, 0}, cell_reason},
+        {{"REASON", LEFT, 0}, cell_reason},
 };
 
 #define N_COLUMNS (sizeof(columns) / sizeof(columns[0]))
@@ -113,20 +115,32 @@ static int add_process(struct table *table, struct json_object *process)
 	return table_add(table, cells, false);
 }
 
+static bool any_reason(struct json_object *processes)
+{
+	char reason[CELL] = "";
+
+	for (size_t i = 0; !*reason && i < json_object_array_length(processes); i++)
+		cell_reason(json_object_array_get_idx(processes, i), reason);
+	return *reason;
+}
+
 static int show(struct json_object *processes)
 {
 	_cleanup_(table_freep) struct table *table = NULL;
 	struct terminal terminal = terminal_describe(stdout);
 	struct table_column heads[N_COLUMNS];
+	size_t n_columns = N_COLUMNS - !any_reason(processes);
 	int r;
 
 	if (json_object_array_length(processes) == 0) {
-		puts("no process is tracked: `mtl track PID`, or `mtl curve PID`");
+		puts(geteuid() == 0
+		                ? "no process is tracked: `mtl track PID`, or `mtl curve PID`"
+		                : "none of yours is tracked: `mtl track PID`, or `mtl curve PID`");
 		return 0;
 	}
 	for (size_t i = 0; i < N_COLUMNS; i++)
 		heads[i] = columns[i].head;
-	r = table_new(heads, N_COLUMNS, &terminal, &table);
+	r = table_new(heads, n_columns, &terminal, &table);
 	for (size_t i = 0; r == 0 && i < json_object_array_length(processes); i++)
 		r = add_process(table, json_object_array_get_idx(processes, i));
 	return r ?: table_print(table, stdout);

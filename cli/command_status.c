@@ -58,7 +58,7 @@ static void cell_core_percent(struct json_object *object, const char *key, char 
 
 	percent_format(object_number(object, key), share);
 	if (strcmp(share, "-") == 0)
-		strcpy(ret_text, "a share of a core not known yet");
+		strcpy(ret_text, "not known yet");
 	else
 		snprintf(ret_text, CELL, "%s of one core", share);
 }

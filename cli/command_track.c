@@ -15,6 +15,7 @@
 static int call_with_pid(
         const struct options *options, const char *operand, const char *method, double idle)
 {
+	_cleanup_(client_reply_done) struct client_reply reply = {0};
 	_cleanup_(client_freep) struct client *client = NULL;
 	struct json_object *parameters;
 	char error[256];
@@ -28,7 +29,12 @@ static int call_with_pid(
 	parameters = question_pid(pid);
 	if (parameters && !isnan(idle))
 		json_object_object_add(parameters, "idle_seconds", json_object_new_double(idle));
-	return question_ask(client, options->socket, method, parameters, NULL, NULL);
+	r = client_call(client, method, parameters, &reply);
+	if (r < 0)
+		return client_explain(r, options->socket);
+	if (reply_is(&reply, "NotTracked"))
+		return complain(MTL_FAILED, "process %d is not tracked", pid);
+	return reply.error ? reply_explain(&reply) : MTL_DONE;
 }
 
 int command_track(const struct options *options, int n_operands, char **operands)

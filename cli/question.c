@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "curve_report.h"
+#include "object.h"
+#include "size.h"
 
 static bool put(struct json_object *object, const char *key, struct json_object *value)
 {
@@ -61,6 +63,46 @@ struct json_object *question_curve(int pid, const struct options *options)
 	return TAKE_PTR(object);
 }
 
+/* What List says of the process, as a reason; "" when it says nothing. */
+static void how_much_it_ran(struct json_object *answer, double pid, char *ret_text, size_t size)
+{
+	char seconds[NUMBER_TEXT];
+	struct json_object *processes;
+
+	*ret_text = '\0';
+	if (!json_object_object_get_ex(answer, "processes", &processes) ||
+	        !json_object_is_type(processes, json_type_array))
+		return;
+	for (size_t i = 0; i < json_object_array_length(processes); i++) {
+		struct json_object *process = json_object_array_get_idx(processes, i);
+
+		if (object_number(process, "pid") != pid)
+			continue;
+		seconds_format(object_number(process, "cpu_seconds"), seconds);
+		snprintf(ret_text, size,
+		        strcmp(object_text(process, "state"), "exited")
+		                ? "it has used %s of CPU time so far"
+		                : "it has ended after %s of CPU time",
+		        seconds);
+	}
+}
+
+int question_explain(struct client *client, const struct client_reply *reply)
+{
+	_cleanup_(client_reply_done) struct client_reply list = {0};
+	char reason[128];
+
+	if (!reply_is(reply, "NotEnoughObservations") ||
+	        strcmp(object_text(reply->parameters, "reason"), "-") != 0 ||
+	        client_call(client, "List", NULL, &list) < 0 || list.error)
+		return reply_explain(reply);
+	how_much_it_ran(
+	        list.parameters, object_number(reply->parameters, "pid"), reason, sizeof(reason));
+	if (*reason)
+		put(reply->parameters, "reason", json_object_new_string(reason));
+	return reply_explain(reply);
+}
+
 int question_call(struct client *client, const char *method, struct json_object *parameters,
         const char *member, struct json_object **ret_value)
 {
@@ -71,7 +113,7 @@ int question_call(struct client *client, const char *method, struct json_object 
 	if (r < 0)
 		return r;
 	if (reply.error)
-		return reply_explain(&reply);
+		return question_explain(client, &reply);
 	value = reply.parameters;
 	if (member && (!json_object_object_get_ex(reply.parameters, member, &value) || !value))
 		return -EBADMSG;

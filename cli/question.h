@@ -24,6 +24,12 @@ int question_call(struct client *client, const char *method, struct json_object 
 int question_ask(struct client *client, const char *path, const char *method,
         struct json_object *parameters, const char *member, struct json_object **ret_value);
 
+/*
+ * reply_explain(), which in addition tells of a process with too few observations how much it has
+ * run, unless the daemon gave a reason itself.
+ */
+int question_explain(struct client *client, const struct client_reply *reply);
+
 /* Saves an object as a file. Returns an exit code, having said what was wrong. */
 int question_save(struct json_object *object, const char *file);
 

@@ -7,7 +7,9 @@
 #include "saved_curve.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +18,8 @@
 #include "mtl_json.h"
 
 DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
+
+#define NO_RECORD "%s is not a file of `mtl run --record` or `mtl curve --record`: %s"
 
 struct record {
 	struct mtl_observation *observations;
@@ -31,22 +35,72 @@ static void record_done(struct record *record)
 	free(record->births);
 }
 
+/* Up to a NUL byte, which no JSON has. */
+static int read_file(const char *path, char **ret_text, size_t *ret_length)
+{
+	_cleanup_free_ char *text = NULL;
+	FILE *file = fopen(path, "re");
+	size_t size = 0;
+	ssize_t length;
+	int r;
+
+	if (!file)
+		return -errno;
+	length = getdelim(&text, &size, '\0', file);
+	r = length > INT_MAX ? -EFBIG : length < 0 && !feof(file) ? -errno : 0;
+	fclose(file);
+	if (r < 0)
+		return r;
+	*ret_text = TAKE_PTR(text);
+	*ret_length = length < 0 ? 0 : (size_t)length;
+	return 0;
+}
+
+static struct json_object *parse(
+        const char *text, size_t length, char *ret_error, size_t error_size)
+{
+	struct json_tokener *tokener = json_tokener_new();
+	enum json_tokener_error error;
+	struct json_object *object;
+
+	if (!tokener) {
+		snprintf(ret_error, error_size, "out of memory");
+		return NULL;
+	}
+	object = json_tokener_parse_ex(tokener, text, -1);
+	error = json_tokener_get_error(tokener);
+	if (length == 0)
+		snprintf(ret_error, error_size, "it is empty");
+	else if (error == json_tokener_success)
+		snprintf(ret_error, error_size, "it is null");
+	else if (error == json_tokener_error_parse_eof)
+		snprintf(ret_error, error_size, "it breaks off after byte %zu", length);
+	else
+		snprintf(ret_error, error_size, "it is no JSON from byte %zu on",
+		        json_tokener_get_parse_end(tokener) + 1);
+	json_tokener_free(tokener);
+	return object;
+}
+
 static int read_record(const char *file, struct record *ret_record)
 {
-	_cleanup_(json_object_putp) struct json_object *object = json_object_from_file(file);
+	_cleanup_(json_object_putp) struct json_object *object = NULL;
+	_cleanup_free_ char *text = NULL;
 	struct record *record = ret_record;
 	char error[256];
+	size_t length = 0;
+	int r = read_file(file, &text, &length);
 
-	if (!object) {
-		const char *reason = json_util_get_last_err() ?: "it is empty";
-
-		return complain(MTL_FAILED, "cannot read observations from %s: %s", file,
-		        access(file, R_OK) < 0 ? strerror(errno) : reason);
-	}
+	if (r < 0)
+		return complain(
+		        MTL_FAILED, "cannot read observations from %s: %s", file, strerror(-r));
+	object = parse(text ?: "", length, error, sizeof(error));
+	if (!object)
+		return complain(MTL_FAILED, NO_RECORD, file, error);
 	if (mtl_record_from_json(object, &record->observations, &record->n, &record->births,
 	            &record->n_births, &record->origin, &record->estimate, error,
 	            sizeof(error)) < 0)
-		return complain(MTL_FAILED, "%s is not a record of observations: %s", file, error);
+		return complain(MTL_FAILED, NO_RECORD, file, error);
 	return MTL_DONE;
 }
 

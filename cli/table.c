@@ -108,9 +108,25 @@ int table_add(struct table *table, const char *const *cells, bool faint)
 	return r;
 }
 
+/* Columns are padded, the last one too where it is empty: lines end where their text ends. */
+static void print_trimmed(const char *text, FILE *file)
+{
+	for (size_t length; *text; text += length + (text[length] == '\n')) {
+		size_t end = length = strcspn(text, "\n");
+
+		while (end > 0 && text[end - 1] == ' ')
+			end--;
+		fprintf(file, "%.*s\n", (int)end, text);
+	}
+}
+
 int table_print(struct table *table, FILE *file)
 {
-	int r = scols_table_set_stream(table->scols, file);
+	_cleanup_free_ char *text = NULL;
+	int r = scols_print_table_to_string(table->scols, &text);
 
-	return r < 0 ? r : scols_print_table(table->scols);
+	if (r < 0)
+		return r;
+	print_trimmed(text, file);
+	return ferror(file) ? -EIO : 0;
 }

@@ -51,16 +51,14 @@ static const char *fix_for_calibration(const char *root, int r)
 	if (r == -EACCES || r == -EPERM)
 		return fix_for_refusal(root);
 	if (r == -EIO)
-		return "this machine accepts hardware watchpoints but they do not fire (some hypervisors "
-		       "do not pass debug exceptions on): use another host type or bare metal; "
-		       "gdb's `watch` would show the same";
+		return "use another type of host, or bare metal; gdb's `watch` would show the same";
 	return "";
 }
 
 static int try_instrument(struct instrument *instrument, const struct config *config,
 	const char *root)
 {
-	char error[256] = "";
+	char error[168] = "", reason[256];
 	int r = source_new(config->ring_bytes, &instrument->source, error, sizeof(error));
 
 	if (r < 0)
@@ -76,7 +74,11 @@ static int try_instrument(struct instrument *instrument, const struct config *co
 			"hardware watchpoints work; no PMU address samples are used by this version", "");
 	instrument->sampler = sampler_free(instrument->sampler);
 	instrument->source = source_free(instrument->source);
-	return refuse(instrument, error, fix_for_calibration(root, r));
+	if (r == -EIO)
+		snprintf(reason, sizeof(reason),
+			"hardware watchpoints are accepted but do not fire, as under some hypervisors (%s)",
+			error);
+	return refuse(instrument, r == -EIO ? reason : error, fix_for_calibration(root, r));
 }
 
 DEFINE_CLEANUP(struct instrument, instrument_free)

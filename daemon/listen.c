@@ -177,6 +177,25 @@ static int clear_path(const struct sockaddr_un *address, const struct report *re
 	return 0;
 }
 
+static const char *fix_for(int r)
+{
+	static const struct {
+		int error;
+		const char *fix;
+	} fixes[] = {
+	        {-EACCES, "; run as root, or use --socket in a directory of yours"},
+	        {-ENOENT, "; make its directory, or use --socket"},
+	        {-ENOTDIR, "; a part of the path is a file where a directory must be: move it away, "
+	                   "or use --socket"},
+	};
+
+	for (size_t i = 0; i < sizeof(fixes) / sizeof(fixes[0]); i++) {
+		if (fixes[i].error == r)
+			return fixes[i].fix;
+	}
+	return "";
+}
+
 static int lock_path(struct listen_socket *socket, const struct sockaddr_un *address,
         const struct report *report)
 {
@@ -188,9 +207,7 @@ static int lock_path(struct listen_socket *socket, const struct sockaddr_un *add
 		return say_served(report, socket->path, pid);
 	}
 	if (r < 0)
-		return say(report, r, "%s: %s%s", socket->lock_path, strerror(-r),
-		        r == -EACCES ? "; run as root, or use --socket in a directory of yours"
-		                     : "");
+		return say(report, r, "%s: %s%s", socket->lock_path, strerror(-r), fix_for(r));
 	socket->lock = r;
 	return 0;
 }

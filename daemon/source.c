@@ -71,8 +71,7 @@ static int explain(char *ret_error, size_t size, int r, const char *what)
 		int error;
 		const char *hint;
 	} hints[] = {
-		{EPERM, "not permitted: run as root, or with CAP_BPF and CAP_PERFMON (and CAP_SYS_ADMIN "
-			"where kernel.perf_event_paranoid is 3 or more)"},
+		{EPERM, "not permitted"},
 		{EACCES, "refused by the kernel's verifier or a security module"},
 		{ENOENT, "the kernel lacks type information or a tracepoint (needs "
 			 "/sys/kernel/btf/vmlinux, CONFIG_DEBUG_INFO_BTF)"},

@@ -13,8 +13,9 @@ mount -t tmpfs shm /dev/shm 2>/dev/null
 mkdir -p /dev/pts
 mount -t devpts pts /dev/pts
 . /job/environment
-cp /job/bin/* /run/
-export PATH=/run:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root OUT=/job/out MTL_MACHINE=emulated
+mkdir /run/programs
+cp /job/bin/* /run/programs/
+export PATH=/run/programs:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root OUT=/job/out MTL_MACHINE=emulated
 cd /tree
 if [ -n "$TERMINAL" ]; then
     stty -F /dev/ttyS1 -opost $TERMINAL

@@ -46,7 +46,8 @@ struct fixture {
 	"{\"pid\":7,\"comm\":\"prog\",\"method\":\"residual\",\"rung\":\"watchpoints\","           \
 	"\"clock\":\"cpu\",\"window_seconds\":30.0,\"wall_seconds\":41.2,\"observations\":881,"    \
 	"\"effective_observations\":700.0,\"lost\":0,\"resident_bytes\":17825792,"                 \
-	"\"footprint_bytes\":16777216,\"footprint_window_seconds\":1.5,\"resolution_bytes\":1048576,\"resolution_seconds\":5e-05,"  \
+	"\"footprint_bytes\":16777216,\"footprint_window_seconds\":1.5,\"resolution_bytes\":"      \
+	"1048576,\"resolution_seconds\":5e-05,"                                                    \
 	"\"cpu_seconds\":29.8,\"accesses_per_second\":null,\"reference_bytes\":1048576,"           \
 	"\"overhead\":{\"target\":0.004,\"daemon\":null},\"note\":null,\"points\":[" POINT(        \
 	        "4194304", "1000.0") "," POINT("8388608",                                          \
@@ -55,6 +56,7 @@ struct fixture {
 
 #define CURVE_REPLY "{\"parameters\":{\"curve\":" CURVE "}}"
 #define ASK_CURVE "{\"method\":\"io.mtld.Curve\",\"parameters\":{\"pid\":7}}"
+#define ASK_LIST "{\"method\":\"io.mtld.List\",\"parameters\":{}}"
 #define NOT_ENOUGH                                                                                 \
 	"{\"error\":\"io.mtld.NotEnoughObservations\",\"parameters\":{\"pid\":7,"                  \
 	"\"observations\":12,\"needed\":60}}"
@@ -242,6 +244,59 @@ static void too_few_observations_are_status_3(void **state)
 	assert_string_equal(fixture->errors, "mtl: not enough yet: 12 of about 60 observations\n");
 }
 
+static void too_few_observations_tell_how_much_it_ran(void **state)
+{
+	static const struct step script[] = {
+	        {ASK_CURVE, NOT_ENOUGH "\0"},
+	        {ASK_LIST, "{\"parameters\":{\"processes\":[{\"pid\":6,\"cpu_seconds\":9.0,"
+	                   "\"state\":\"sampling\"},{\"pid\":7,\"cpu_seconds\":0.012,"
+	                   "\"state\":\"sampling\"}]}}\0"},
+	        {NULL, NULL},
+	};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	options.wait = 0;
+	assert_int_equal(run(fixture, script, command_curve, &options), MTL_NOT_ENOUGH);
+	assert_string_equal(fixture->errors, "mtl: not enough yet: 12 of about 60 observations (it "
+	                                     "has used 12 ms of CPU time so far)\n");
+}
+
+static void what_is_not_tracked_cannot_be_untracked(void **state)
+{
+	static const struct step script[] = {
+	        {"{\"method\":\"io.mtld.Untrack\",\"parameters\":{\"pid\":7}}",
+	                "{\"error\":\"io.mtld.NotTracked\",\"parameters\":{\"pid\":7}}\0"},
+	        {NULL, NULL},
+	};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	assert_int_equal(run(fixture, script, command_untrack, &options), MTL_FAILED);
+	assert_string_equal(fixture->errors, "mtl: process 7 is not tracked\n");
+}
+
+static void watching_on_a_pipe_sets_curves_apart(void **state)
+{
+	static const struct step script[] = {
+	        {ASK_CURVE, CURVE_REPLY "\0"},
+	        {"{\"method\":\"io.mtld.Curve\",\"parameters\":{\"pid\":7},\"more\":true}",
+	                "{\"parameters\":{\"curve\":" CURVE "},\"continues\":true}\0"
+	                "{\"parameters\":{\"curve\":" CURVE "}}\0"},
+	        {NULL, NULL},
+	};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+	const char *second;
+
+	options.watch = true;
+	assert_int_equal(run(fixture, script, command_curve, &options), MTL_DONE);
+	assert_int_equal(strspn(fixture->output, "0123456789-: "), strlen("2026-01-31 12:34:56"));
+	second = strstr(fixture->output, ".\n\n20");
+	assert_non_null(second);
+	assert_non_null(strstr(second, "prog (pid 7)"));
+}
+
 static void a_process_that_is_not_there_is_said(void **state)
 {
 	static const struct step script[] = {
@@ -389,6 +444,8 @@ static void a_list_is_told_to_people(void **state)
 
 	assert_int_equal(run(fixture, script, command_list, &options), MTL_DONE);
 	assert_non_null(strstr(fixture->output, "12 of 60"));
+	assert_null(strstr(fixture->output, " \n"));
+	assert_null(strstr(fixture->output, "REASON"));
 	assert_non_null(strstr(fixture->output, "1.5 s"));
 	assert_non_null(strstr(fixture->output, "41.2"));
 }
@@ -479,6 +536,9 @@ int main(void)
 	        SOCKET_TEST(sizes_are_passed_on),
 	        SOCKET_TEST(what_is_not_tracked_is_tracked_and_waited_for),
 	        SOCKET_TEST(too_few_observations_are_status_3),
+	        SOCKET_TEST(too_few_observations_tell_how_much_it_ran),
+	        SOCKET_TEST(what_is_not_tracked_cannot_be_untracked),
+	        SOCKET_TEST(watching_on_a_pipe_sets_curves_apart),
 	        SOCKET_TEST(a_process_that_is_not_there_is_said),
 	        SOCKET_TEST(sampling_impossible_is_status_4),
 	        SOCKET_TEST(a_daemon_that_hangs_up_is_said),

@@ -194,16 +194,29 @@ static void write_file(const char *file, const char *text)
 
 static void what_is_no_record_is_refused(void **state)
 {
-	static const char *const texts[] = {
-	        "", "hello", "[]", "{}", "{\"format\":\"mtl-observations-1\"}"};
+	static const struct {
+		const char *text, *where;
+	} cases[] = {
+	        {"", "it is empty"},
+	        {"hello", "it is no JSON from byte 1 on"},
+	        {"{\"pid\":1,,}", "it is no JSON from byte 10 on"},
+	        {"{\"pid\":1", "it breaks off after byte 8"},
+	        {"null", "it is null"},
+	        {"[]", "expected an object"},
+	        {"{}", "format"},
+	        {"{\"format\":\"mtl-observations-1\"}", "pid"},
+	};
 	struct fixture *fixture = *state;
 	struct options options;
 
 	options_init(&options);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		write_file(fixture->file, texts[i]);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		write_file(fixture->file, cases[i].text);
 		assert_int_equal(run(fixture, &options), MTL_FAILED);
 		assert_non_null(strstr(fixture->errors, fixture->file));
+		assert_non_null(strstr(fixture->errors, "is not a file of `mtl run --record` or"));
+		assert_non_null(strstr(fixture->errors, cases[i].where));
+		assert_null(strstr(fixture->errors, "json_"));
 		assert_string_equal(fixture->output, "");
 	}
 }

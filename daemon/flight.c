@@ -179,5 +179,5 @@ uint64_t target_see_to_deadline(struct target *target)
 	flight->naps = running ? 0 : flight->naps + 1;
 	if (running)
 		return now + left / running + 1000;
-	return now + left + (100000ULL << (flight->naps < 8 ? flight->naps : 8));
+	return now + left + (100000ULL << (flight->naps < 12 ? flight->naps : 12));
 }

@@ -252,6 +252,10 @@ static void refuses_paths(void **state)
 	assert_int_equal(
 	        listen_acquire("/nonexistent/x", &ours, problem, sizeof(problem)), -ENOENT);
 	assert_non_null(strstr(problem, "/nonexistent/x"));
+	assert_non_null(strstr(problem, "make its directory"));
+	assert_int_equal(
+	        listen_acquire("/proc/self/exe/x", &ours, problem, sizeof(problem)), -ENOTDIR);
+	assert_non_null(strstr(problem, "is a file where a directory must be"));
 }
 
 /* Run in a child with descriptors 3.. as systemd leaves them; its exit status is the result. */

@@ -88,13 +88,6 @@ static void print_header(
 		fprintf(file, "note: %s\n", origin->note);
 }
 
-static void print_paragraph(FILE *file, char *text, const struct terminal *terminal)
-{
-	if (terminal->is_terminal)
-		wrap_words(text, terminal->width);
-	fprintf(file, "%s\n", text);
-}
-
 /* What the table's marks and units mean. */
 static void print_notes(FILE *file, const struct mtl_curve *curve, const struct terminal *terminal)
 {
@@ -111,7 +104,8 @@ static void print_notes(FILE *file, const struct mtl_curve *curve, const struct 
 	        "> %s: not filled within the longest window watched; misses there are those of new "
 	        "pages only, and memory swept less often than once in %s is not seen",
 	        longest, longest);
-	print_paragraph(file, text, terminal);
+	wrap_words(text, terminal->width);
+	fprintf(file, "%s\n", text);
 }
 
 static bool reaches_longest(const struct mtl_curve *curve, const struct mtl_footprint_point *point)
@@ -167,7 +161,9 @@ static void print_footprint(
 
 		if (reaches_longest(curve, point) || is_redundant(curve, i))
 			continue;
-		snprintf(item, ITEM, " %s in %s,", size_format(point->bytes, size),
+		snprintf(item, ITEM, " %s in %s,",
+		        point->bytes < MTL_LINE_BYTES ? "less than a line"
+		                                      : size_format(point->bytes, size),
 		        seconds_format(point->window_seconds, window));
 		column = print_item(file, item, column, terminal);
 	}
@@ -194,7 +190,9 @@ int curve_report(FILE *file, const struct mtl_curve *curve, const struct mtl_cur
 	print_footprint(file, curve, terminal);
 	curve_sentence(curve, sentence, sizeof(sentence));
 	fputc('\n', file);
-	print_paragraph(file, sentence, terminal);
+	if (terminal->is_terminal)
+		wrap_words(sentence, terminal->width);
+	fprintf(file, "%s\n", sentence);
 	return r;
 }
 

@@ -128,9 +128,9 @@ static void say_rise(struct sentence *sentence, const struct mtl_curve_point *hi
 	char size[NUMBER_TEXT], smaller[NUMBER_TEXT], from[NUMBER_TEXT], to[NUMBER_TEXT];
 	double ratio = high->misses_per_second / low->misses_per_second;
 
-	say(sentence, "; from %s down to %s misses rise from %s to %s/s",
+	say(sentence, "; from %s down to %s misses rise from %s%s to %s/s",
 	        size_format(low->size_bytes, size), size_format(high->size_bytes, smaller),
-	        count_format(low->misses_per_second, from),
+	        count_format(low->misses_per_second, from), low->misses_per_second > 0 ? "/s" : "",
 	        count_format(high->misses_per_second, to));
 	if (low->misses_per_second > 0 && ratio < RATIO_MAX)
 		say(sentence, " (%sx)",

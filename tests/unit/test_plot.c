@@ -256,12 +256,12 @@ static void sentences_say_what_curves_say(void **state)
 	        "misses rise from 0 to 400 M/s; cannot tell below 2M.");
 	assert_sentence(stairs, 0,
 	        "8M holds its working set (as seen within 1 s of CPU time); from 4M down to 2M "
-	        "misses rise from 30 to 60/s (2x).");
-	assert_sentence(flat_misses, 0,
-	        "From 128K to 64M the size makes little difference: 1 M misses/s.");
+	        "misses rise from 30/s to 60/s (2x).");
+	assert_sentence(
+	        flat_misses, 0, "From 128K to 64M the size makes little difference: 1 M misses/s.");
 	assert_sentence(half_held, 0,
 	        "Even 64M does not hold its working set: 40 % of the misses at 128K remain, those "
-	        "of new pages; from 1M down to 512K misses rise from 400 k to 1 M/s (2.5x).");
+	        "of new pages; from 1M down to 512K misses rise from 400 k/s to 1 M/s (2.5x).");
 	assert_sentence(nothing, 0, "With 128K or more it does not miss.");
 	assert_sentence(scan_misses, 32 * FIXTURE_MI,
 	        "32M holds all it touches within 1 s of CPU time: 0 misses/s, of new pages; cannot "

@@ -54,7 +54,7 @@ struct mtl_birth {
 
 struct mtl_curve_point {
 	double size_bytes;
-	double fill_time_seconds; /* INFINITY: the program does not fill that much */
+	double fill_time_seconds; /* INFINITY: not filled within the longest trusted window */
 	double misses_per_second; /* per second of process CPU time */
 	double low, high;         /* 90 % interval of misses_per_second; low <= misses <= high */
 	double miss_ratio;        /* misses per memory access; NAN when accesses are not counted */

@@ -51,7 +51,8 @@ static int read_file(const char *path, char **ret_text, size_t *ret_length)
 	fclose(file);
 	if (r < 0)
 		return r;
-	*ret_text = TAKE_PTR(text);
+	/* Of an empty file getdelim() leaves an allocation without content. */
+	*ret_text = length < 0 ? NULL : TAKE_PTR(text);
 	*ret_length = length < 0 ? 0 : (size_t)length;
 	return 0;
 }
@@ -67,13 +68,14 @@ static struct json_object *parse(
 		snprintf(ret_error, error_size, "out of memory");
 		return NULL;
 	}
-	object = json_tokener_parse_ex(tokener, text, -1);
+	/* With the terminating NUL, which ends the text for json-c; without a length it reads beyond. */
+	object = json_tokener_parse_ex(tokener, text, length < INT_MAX ? (int)length + 1 : INT_MAX);
 	error = json_tokener_get_error(tokener);
 	if (length == 0)
 		snprintf(ret_error, error_size, "it is empty");
 	else if (error == json_tokener_success)
 		snprintf(ret_error, error_size, "it is null");
-	else if (error == json_tokener_error_parse_eof)
+	else if (error == json_tokener_error_parse_eof || error == json_tokener_continue)
 		snprintf(ret_error, error_size, "it breaks off after byte %zu", length);
 	else
 		snprintf(ret_error, error_size, "it is no JSON from byte %zu on",

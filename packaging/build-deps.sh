@@ -35,12 +35,11 @@ demo     bzip2              bzip2
 fuzz     libclang-rt-14-dev libclang-rt-14-dev
 format   clang-format       clang-format
 machine  qemu-system-x86    qemu-system-x86_64
-machine  debootstrap        debootstrap
+machine  mmdebstrap         mmdebstrap
 machine  e2fsprogs          mke2fs
 machine  cpio               cpio
 machine  busybox-static     busybox-static
 machine  xz-utils           xz
-systemd  debootstrap        debootstrap
 systemd  systemd-container  systemd-nspawn
 systemd  jq                 jq
 TABLE

@@ -6,7 +6,7 @@
 # in the root of the checkout and has sourced tests/steps.sh.
 #
 # Under build/machine, made once and kept:
-#     root.tar      the distribution, by debootstrap (remade when the list of packages changes)
+#     root.tar      the distribution, by mmdebstrap (remade when the list of packages changes)
 #     root.img      the same as a file system; machines boot from it and write nothing back
 #     vmlinux, modules/  from the Debian package, which is unpacked, never installed
 #     initramfs     busybox, the modules, and initramfs-init
@@ -58,14 +58,12 @@ logged() { # LOG WHAT COMMAND...: die with the end of the log when the command f
 
 make_root_tar() {
     made_from root.tar "$packages" && return
-    [ "$(id -u)" = 0 ] || die "needs root, to make a Debian 12 root with debootstrap"
-    echo "making a Debian 12 root with debootstrap (once, about a minute)" >&2
-    rm -rf "$machine/new"
-    logged debootstrap debootstrap timeout 900 \
-        debootstrap --variant=minbase --include=$packages $suite "$machine/new" $(mirror)
-    tar -C "$machine/new" --exclude=./var/cache/apt --exclude='./var/lib/apt/lists/*' \
-        --exclude=./usr/share/doc --exclude=./usr/share/locale -cf "$machine/root.tar.new" .
-    rm -rf "$machine/new"
+    [ "$(id -u)" = 0 ] || die "needs root, to make a Debian 12 root with mmdebstrap"
+    echo "making a Debian 12 root with mmdebstrap (once, about a minute)" >&2
+    logged mmdebstrap mmdebstrap timeout 900 mmdebstrap --variant=minbase --include=$packages \
+        --dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/doc/*' \
+        --dpkgopt='path-exclude=/usr/share/locale/*' --format=tar \
+        $suite "$machine/root.tar.new" $(mirror)
     now_made root.tar "$packages"
 }
 

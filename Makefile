@@ -175,6 +175,7 @@ $(HELPERS): %: %.o $(BUILD)/libmtl.a
 # --- running things
 
 demo: $(PROGRAMS) $(BUILD)/workload $(BUILD)/tests/machine/watchpoints_fire | deps-demo
+	$(Q)tests/machine/run.sh --prepare
 	$(Q)tests/demo.sh
 
 UNIT := $(TESTS:%=$(BUILD)/unit/%) $(TESTS:%=$(BUILD)/sanitize/unit/%)

@@ -12,12 +12,20 @@
 # its output arrives as it comes, and its exit status is that of run.sh. 124: it took too long.
 # --cpus 0 is one processor whose clock is exact however busy this machine is, when emulated.
 # MTL_MACHINE=native and MTL_MACHINE=emulated in the environment decide instead of trying.
+#
+# run.sh --prepare makes beforehand what an emulated machine needs, where one would be used.
 
 set -eu
 cd "$(dirname "$0")/../.."
 PATH=$PATH:/usr/sbin:/sbin
 . tests/steps.sh
 . tests/machine/machine.sh
+
+if [ "$*" = --prepare ]; then
+    why=$(machine_obstacle)
+    [ -z "$why" ] || machine_prepare
+    exit
+fi
 
 cpus=2
 memory=1024

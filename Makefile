@@ -234,7 +234,7 @@ install: all
 	$(Q)install -m 644 $(BUILD)/libmtl.a $(DEST)$(LIBDIR)/libmtl.a
 	$(Q)install -m 755 $(BUILD)/libmtl.so $(DEST)$(LIBDIR)/libmtl.so.0
 	$(Q)ln -sf libmtl.so.0 $(DEST)$(LIBDIR)/libmtl.so
-	$(Q)install -m 644 lib/mtl.h lib/mtl_json.h $(DEST)$(INCLUDEDIR)
+	$(Q)install -m 644 lib/mtl.h $(DEST)$(INCLUDEDIR)
 	$(Q)printf '%s\n' 'Name: libmtl' 'Description: miss-ratio curves from watched cache lines' \
 		'Version: $(VERSION)' 'Requires.private: json-c' 'Libs: -L$(LIBDIR) -lmtl' \
 		'Libs.private: -lm' 'Cflags: -I$(INCLUDEDIR)' >$(DEST)$(LIBDIR)/pkgconfig/libmtl.pc
@@ -252,7 +252,7 @@ uninstall:
 		systemctl --quiet disable --now mtld.socket mtld.service
 	$(Q)rm -f $(addprefix $(DEST)$(LIBDIR)/,libmtl.a libmtl.so libmtl.so.0 pkgconfig/libmtl.pc) \
 		$(DEST)$(BINDIR)/mtl $(DEST)$(SBINDIR)/mtld $(DEST)$(INCLUDEDIR)/mtl.h \
-		$(DEST)$(INCLUDEDIR)/mtl_json.h $(DEST)$(UNITDIR)/mtld.service \
+		$(DEST)$(UNITDIR)/mtld.service \
 		$(DEST)$(UNITDIR)/mtld.socket $(DEST)$(SYSUSERSDIR)/mtl.conf
 	$(Q)rm -rf $(DEST)$(DOCDIR)
 	$(Q)! cmp -s etc/mtld.conf $(DEST)$(SYSCONFDIR)/mtld/mtld.conf || \

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "mtl_json.h"
+#include "mtl.h"
 #include "size.h"
 
 DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)

@@ -15,7 +15,7 @@
 
 #include "client.h"
 #include "curve_report.h"
-#include "mtl_json.h"
+#include "mtl.h"
 
 DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
 

@@ -16,7 +16,7 @@
 #include <string.h>
 #include "cleanup.h"
 #include "methods.h"
-#include "mtl_json.h"
+#include "mtl.h"
 #include "parameters.h"
 #include "service.h"
 

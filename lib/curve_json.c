@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include "cleanup.h"
 #include "curve_fields.h"
-#include "mtl_json.h"
+#include "mtl.h"
 
 DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
 

@@ -17,7 +17,7 @@
 #include <string.h>
 #include "cleanup.h"
 #include "curve_fields.h"
-#include "mtl_json.h"
+#include "mtl.h"
 
 #define FORMAT "mtl-observations-1"
 #define OBSERVATIONS_MAX 1000000

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "mtl_json.h"
+#include "mtl.h"
 
 DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
 

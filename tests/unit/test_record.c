@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "cleanup.h"
-#include "mtl_json.h"
+#include "mtl.h"
 #include "simulate.h"
 
 #define N 120

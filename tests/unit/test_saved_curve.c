@@ -20,7 +20,7 @@
 #include "../../cli/options.h"
 #include "../../cli/saved_curve.h"
 #include "cleanup.h"
-#include "mtl_json.h"
+#include "mtl.h"
 
 #define LINES (16.0 * 1024 * 1024 / MTL_LINE_BYTES)
 #define PERIOD 0.04

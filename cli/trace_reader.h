@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTL_CLI_TRACE_READER_H
+#define MTL_CLI_TRACE_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cleanup.h"
+
+/*
+ * A trace file as a stream of accesses, whatever its format and compression. See trace_reader.c for
+ * the formats.
+ */
+
+enum trace_format {
+	TRACE_GUESS,
+	TRACE_LACKEY,
+	TRACE_PERF_SCRIPT,
+	TRACE_TOKENS,
+	TRACE_U64,
+	TRACE_ORACLE,
+};
+
+enum trace_kind { TRACE_LOAD, TRACE_STORE, TRACE_INSTRUCTION };
+
+struct trace_access {
+	uint64_t address; /* bytes; for tokens and objects: the number of the datum */
+	uint32_t size;    /* bytes touched from there on, 1 ... 65536; never beyond the address space */
+	uint32_t kind;    /* enum trace_kind */
+};
+
+struct trace_reader;
+
+/* "lackey", "perf-script", … -> format; -EINVAL with a sentence that names those there are. */
+int trace_format_parse(
+        const char *text, enum trace_format *ret_format, char *ret_error, size_t error_size);
+const char *trace_format_name(enum trace_format format);
+/* Addresses of bytes (that lines are made of), or data that stand for themselves? */
+int trace_format_has_addresses(enum trace_format format);
+
+/*
+ * Opens a file, or standard input for "-". gzip and zstd are recognised by content. memory_bytes:
+ * what the reader itself may allocate for names of tokens (0: no limit). Negative errno, with one
+ * sentence in ret_error that names the file, the cause and what to do.
+ */
+int trace_open(const char *path, enum trace_format format, uint64_t memory_bytes,
+        struct trace_reader **ret_reader, char *ret_error, size_t error_size);
+struct trace_reader *trace_close(struct trace_reader *reader);
+DEFINE_CLEANUP(struct trace_reader, trace_close)
+
+/* Up to `most` further accesses; *ret_n = 0 at the end. An access that both loads and stores comes
+ * as two. Negative errno as above; the sentence names the line or the byte. */
+int trace_read(struct trace_reader *reader, struct trace_access *ret_accesses, size_t most,
+        size_t *ret_n, char *ret_error, size_t error_size);
+
+/* The format as given or guessed. */
+enum trace_format trace_reader_format(const struct trace_reader *reader);
+/* Part of the file that has been read, 0 ... 1; NAN when its length is not known. */
+double trace_reader_progress(const struct trace_reader *reader);
+/* Records that were left out because they carry no address (perf script). */
+uint64_t trace_reader_skipped(const struct trace_reader *reader);
+
+#endif

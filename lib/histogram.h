@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTL_HISTOGRAM_H
+#define MTL_HISTOGRAM_H
+
+/* The log-linear histogram from the inside: adding a value is on the way of every access. */
+
+#include <stdbool.h>
+
+#include "mtl.h"
+
+#define HISTOGRAM_STEPS_LOG2 8 /* 256 bins an octave */
+#define HISTOGRAM_BINS ((64 - HISTOGRAM_STEPS_LOG2 + 1) << HISTOGRAM_STEPS_LOG2)
+
+struct mtl_histogram_bin {
+	uint64_t count;
+	uint64_t offset; /* sum of (value - lower end) */
+};
+
+struct mtl_histogram {
+	uint64_t infinite;
+	bool settled; /* the three sums below are those of the bins */
+	struct mtl_histogram_bin bins[HISTOGRAM_BINS];
+	/* at the upper end e of each bin: values > e, sum of (value - e) over these, of (e - value)
+	 * over the others */
+	double above[HISTOGRAM_BINS], excess[HISTOGRAM_BINS], shortfall[HISTOGRAM_BINS];
+};
+
+/* Bin i holds the values lower + 1 ... lower + width. */
+static inline uint64_t mtl_histogram_width(unsigned bin)
+{
+	unsigned octave = bin >> HISTOGRAM_STEPS_LOG2;
+
+	return octave < 2 ? 1 : UINT64_C(1) << (octave - 1);
+}
+
+static inline uint64_t mtl_histogram_lower(unsigned bin)
+{
+	unsigned octave = bin >> HISTOGRAM_STEPS_LOG2;
+	uint64_t steps = UINT64_C(1) << HISTOGRAM_STEPS_LOG2;
+
+	return octave < 2 ? bin : (steps + (bin & (steps - 1))) << (octave - 1);
+}
+
+static inline unsigned mtl_histogram_bin_of(uint64_t value)
+{
+	uint64_t lower = value - 1;
+	unsigned shift = 63 - HISTOGRAM_STEPS_LOG2 -
+	                 (unsigned)__builtin_clzll(lower | UINT64_C(1) << HISTOGRAM_STEPS_LOG2);
+
+	return (shift << HISTOGRAM_STEPS_LOG2) + (unsigned)(lower >> shift);
+}
+
+/* Leaves `settled` to the caller. */
+static inline void mtl_histogram_count(struct mtl_histogram *histogram, uint64_t value)
+{
+	unsigned i = mtl_histogram_bin_of(value);
+
+	histogram->bins[i].count++;
+	histogram->bins[i].offset += value - mtl_histogram_lower(i);
+}
+
+void mtl_histogram_clear(struct mtl_histogram *histogram);
+
+#endif

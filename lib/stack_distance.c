@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The LRU stack of a whole trace, one access at a time (Mattson et al. 1970; Bennett and Kruskal
+ * 1975): the distance of an access is the number of marks after that of its datum, plus one.
+ *
+ * Positions run out after a few accesses for every datum; then the ranks are closed, each datum's
+ * position becoming that of its rank. With eight positions a datum this happens once in seven
+ * accesses for each of them, and takes one bit of memory a position.
+ */
+
+#include "stack_distance.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+#define AHEAD 24
+#define POSITIONS_A_DATUM 8
+#define LEAST_POSITIONS 8192
+#define LEAST_COUNTS 1024
+
+DEFINE_CLEANUP(struct mtl_stack, mtl_stack_free)
+
+static uint64_t bytes_now(const struct mtl_stack *s)
+{
+	return sizeof(*s) + s->last.bytes + s->order.bytes + s->n_counts * sizeof(*s->counts);
+}
+
+/* May `more` be allocated on top of what there is? The table of last accesses keeps its own peak.
+ */
+static int admit(struct mtl_stack *s, uint64_t more)
+{
+	uint64_t bytes = bytes_now(s) + more;
+
+	if (bytes > s->most_bytes)
+		return -ENOMEM;
+	s->last.most = s->most_bytes - (bytes - s->last.bytes);
+	return 0;
+}
+
+static void note_peak(struct mtl_stack *s)
+{
+	uint64_t bytes = bytes_now(s) - s->last.bytes + s->last.peak;
+
+	if (bytes > s->peak)
+		s->peak = bytes;
+}
+
+int mtl_stack_new(uint64_t memory_bytes, struct mtl_stack **ret_stack)
+{
+	_cleanup_(mtl_stack_freep) struct mtl_stack *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->most_bytes = memory_bytes ? memory_bytes : UINT64_MAX;
+	if (mtl_last_access_init(&s->last, 0) < 0)
+		return -ENOMEM;
+	if (mtl_recency_init(&s->order, LEAST_POSITIONS, 0) < 0)
+		return -ENOMEM;
+	s->counts = calloc(LEAST_COUNTS, sizeof(*s->counts));
+	if (!s->counts)
+		return -ENOMEM;
+	s->n_counts = LEAST_COUNTS;
+	if (admit(s, 0) < 0)
+		return -ENOMEM;
+	*ret_stack = TAKE_PTR(s);
+	return 0;
+}
+
+struct mtl_stack *mtl_stack_free(struct mtl_stack *stack)
+{
+	if (!stack)
+		return NULL;
+	mtl_last_access_done(&stack->last);
+	mtl_recency_done(&stack->order);
+	free(stack->counts);
+	free(stack);
+	return NULL;
+}
+
+/* Data to the positions of their ranks, on a line with room for more. */
+static int close_ranks(struct mtl_stack *s)
+{
+	uint64_t marks = s->order.marks, capacity = s->order.capacity;
+	struct mtl_last_cursor cursor = {0};
+	struct mtl_recency order;
+	struct mtl_last_slot *slot;
+	int r;
+
+	if (marks * POSITIONS_A_DATUM > capacity)
+		capacity = marks * POSITIONS_A_DATUM;
+	r = admit(s, mtl_recency_bytes_for(capacity)) ?: mtl_recency_init(&order, capacity, marks);
+	if (r < 0)
+		return r;
+	while ((slot = mtl_last_access_next(&s->last, &cursor)))
+		slot->time = marks - mtl_recency_after(&s->order, slot->time - 1);
+	mtl_recency_done(&s->order);
+	s->order = order;
+	return admit(s, 0);
+}
+
+/* Counts for distances up to that of one more datum. */
+static int more_counts(struct mtl_stack *s)
+{
+	uint64_t n = s->n_counts + s->n_counts / 8;
+	uint64_t *counts;
+
+	if (admit(s, (n - s->n_counts) * sizeof(*counts)) < 0)
+		return -ENOMEM;
+	counts = realloc(s->counts, n * sizeof(*counts));
+	if (!counts)
+		return -ENOMEM;
+	memset(counts + s->n_counts, 0, (n - s->n_counts) * sizeof(*counts));
+	s->counts = counts;
+	s->n_counts = n;
+	return admit(s, 0);
+}
+
+static int make_room(struct mtl_stack *s)
+{
+	int r = 0;
+
+	if (s->order.end == s->order.capacity)
+		r = close_ranks(s);
+	if (r == 0 && s->last.used + 1 >= s->n_counts)
+		r = more_counts(s);
+	return r;
+}
+
+static int access_one(struct mtl_stack *s, uint64_t datum, uint64_t *ret_distance)
+{
+	struct mtl_last_slot *slot;
+	int r = 0;
+
+	if (s->order.end == s->order.capacity || s->last.used + 1 >= s->n_counts)
+		r = make_room(s);
+	if (r < 0)
+		return r;
+	slot = mtl_last_access_slot(&s->last, datum);
+	if (!slot)
+		return -ENOMEM;
+	s->accesses++;
+	if (!slot->time) {
+		*ret_distance = MTL_NEVER;
+		slot->time = mtl_recency_add(&s->order) + 1;
+		return 0;
+	}
+	*ret_distance = mtl_recency_renew(&s->order, slot->time - 1) + 1;
+	slot->time = s->order.end;
+	s->counts[*ret_distance]++;
+	return 0;
+}
+
+int mtl_stack_access(
+        struct mtl_stack *stack, const uint64_t *data, size_t n, uint64_t *ret_distances)
+{
+	uint64_t distance;
+	int r = 0;
+
+	for (size_t i = 0; i < n && i < AHEAD; i++)
+		mtl_last_access_prefetch(&stack->last, data[i]);
+	for (size_t i = 0; i < n && r == 0; i++) {
+		if (i + AHEAD < n)
+			mtl_last_access_prefetch(&stack->last, data[i + AHEAD]);
+		r = access_one(stack, data[i], ret_distances ? &ret_distances[i] : &distance);
+	}
+	note_peak(stack);
+	return r;
+}
+
+void mtl_stack_forget(struct mtl_stack *stack, uint64_t datum)
+{
+	struct mtl_last_slot *slot = mtl_last_access_slot(&stack->last, datum);
+
+	mtl_recency_remove(&stack->order, slot->time - 1);
+	mtl_last_access_remove(&stack->last, datum);
+}
+
+uint64_t mtl_stack_accesses(const struct mtl_stack *stack)
+{
+	return stack->accesses;
+}
+
+uint64_t mtl_stack_distinct(const struct mtl_stack *stack)
+{
+	return stack->last.used;
+}
+
+uint64_t mtl_stack_bytes(const struct mtl_stack *stack)
+{
+	return stack->peak;
+}
+
+uint64_t mtl_stack_count(const struct mtl_stack *stack, uint64_t distance)
+{
+	return distance >= 1 && distance < stack->n_counts ? stack->counts[distance] : 0;
+}
+
+int mtl_stack_miss_ratios(
+        const struct mtl_stack *stack, const double *lines, size_t n, double *ret_ratios)
+{
+	uint64_t distance = 0, hits = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!(lines[i] >= 0) || (i && lines[i] < lines[i - 1]))
+			return -EINVAL;
+	if (!stack->accesses)
+		return -EINVAL;
+	for (size_t i = 0; i < n; i++) {
+		while (distance + 1 < stack->n_counts && (double)(distance + 1) <= lines[i])
+			hits += stack->counts[++distance];
+		ret_ratios[i] = (double)(stack->accesses - hits) / (double)stack->accesses;
+	}
+	return 0;
+}

@@ -5,10 +5,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cleanup.h"
 
 #define LEAST_CAPACITY 16
+#define AHEAD 32 /* accesses between prefetch and use */
 
 static int allocate(
         struct mtl_last_access *table, uint64_t capacity, struct mtl_last_slot **ret_slots)
@@ -18,9 +20,10 @@ static int allocate(
 
 	if (table->bytes + bytes > table->most)
 		return -ENOMEM;
-	slots = calloc(capacity, sizeof(*slots));
+	slots = aligned_alloc(LAST_SLOTS_A_LINE * sizeof(*slots), bytes);
 	if (!slots)
 		return -ENOMEM;
+	memset(slots, 0, bytes);
 	table->bytes += bytes;
 	if (table->bytes > table->peak)
 		table->peak = table->bytes;
@@ -56,13 +59,16 @@ void mtl_last_access_done(struct mtl_last_access *table)
 	*table = (struct mtl_last_access){0};
 }
 
-int mtl_last_access_grow(struct mtl_last_access *table, struct mtl_last_segment *segment)
+/* Room for more in a segment. */
+static int grow(struct mtl_last_access *table, struct mtl_last_segment *segment)
 {
-	struct mtl_last_segment grown = {.used = segment->used};
-	int r;
+	uint64_t lines = segment->capacity / LAST_SLOTS_A_LINE;
+	struct mtl_last_segment grown = {
+	        .capacity = (lines + lines / 4) * LAST_SLOTS_A_LINE,
+	        .used = segment->used,
+	};
+	int r = allocate(table, grown.capacity, &grown.slots);
 
-	grown.capacity = segment->capacity + segment->capacity / 4;
-	r = allocate(table, grown.capacity, &grown.slots);
 	if (r < 0)
 		return r;
 	for (uint64_t i = 0; i < segment->capacity; i++) {
@@ -76,6 +82,61 @@ int mtl_last_access_grow(struct mtl_last_access *table, struct mtl_last_segment 
 	return 0;
 }
 
+static struct mtl_last_slot *insert(struct mtl_last_access *table, uint64_t hash, uint64_t datum)
+{
+	struct mtl_last_segment *segment = &table->segments[mtl_last_segment_index(hash)];
+	struct mtl_last_slot *slot;
+
+	if (segment->used >= segment->capacity / 4 * 3 && grow(table, segment) < 0)
+		return NULL;
+	segment->used++;
+	table->used++;
+	slot = mtl_last_probe(segment, hash, datum);
+	slot->datum = datum;
+	return slot;
+}
+
+/* The first slot to look at, for __builtin_prefetch(): a function that does nothing but that is
+ * taken for one without effect. */
+static const void *home_of(const struct mtl_last_access *table, uint64_t hash)
+{
+	const struct mtl_last_segment *segment = &table->segments[mtl_last_segment_index(hash)];
+
+	return &segment->slots[mtl_last_home(segment, hash)];
+}
+
+size_t mtl_last_access_renew(struct mtl_last_access *table, const uint64_t *data, size_t n,
+        uint64_t now, uint64_t *ret_times)
+{
+	uint64_t hashes[AHEAD];
+
+	for (size_t i = 0; i < n && i < AHEAD; i++)
+		__builtin_prefetch(home_of(table, hashes[i] = mtl_hash(data[i])), 1);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t hash = hashes[i % AHEAD];
+		struct mtl_last_slot *slot = mtl_last_probe(
+		        &table->segments[mtl_last_segment_index(hash)], hash, data[i]);
+
+		if (i + AHEAD < n)
+			__builtin_prefetch(
+			        home_of(table, hashes[i % AHEAD] = mtl_hash(data[i + AHEAD])), 1);
+		ret_times[i] = slot->time;
+		if (!slot->time && !(slot = insert(table, hash, data[i])))
+			return i;
+		slot->time = now + i;
+	}
+	return n;
+}
+
+struct mtl_last_slot *mtl_last_access_slot(struct mtl_last_access *table, uint64_t datum)
+{
+	uint64_t hash = mtl_hash(datum);
+	struct mtl_last_slot *slot =
+	        mtl_last_probe(&table->segments[mtl_last_segment_index(hash)], hash, datum);
+
+	return slot->time ? slot : insert(table, hash, datum);
+}
+
 /* Is the cyclic interval (from, to] of slots where an entry of this home may not be moved past? */
 static int stays(uint64_t from, uint64_t to, uint64_t home)
 {
@@ -86,7 +147,7 @@ static int stays(uint64_t from, uint64_t to, uint64_t home)
 void mtl_last_access_remove(struct mtl_last_access *table, uint64_t datum)
 {
 	uint64_t hash = mtl_hash(datum);
-	struct mtl_last_segment *segment = mtl_last_segment_of(table, hash);
+	struct mtl_last_segment *segment = &table->segments[mtl_last_segment_index(hash)];
 	struct mtl_last_slot *slots = segment->slots;
 	uint64_t hole = (uint64_t)(mtl_last_probe(segment, hash, datum) - slots);
 
@@ -101,7 +162,7 @@ void mtl_last_access_remove(struct mtl_last_access *table, uint64_t datum)
 		slots[hole] = slots[i];
 		hole = i;
 	}
-	slots[hole].time = 0;
+	slots[hole] = (struct mtl_last_slot){0};
 	segment->used--;
 	table->used--;
 }

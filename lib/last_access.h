@@ -19,6 +19,7 @@
 
 #define LAST_SEGMENT_BITS 6
 #define LAST_SEGMENTS (1u << LAST_SEGMENT_BITS)
+#define LAST_SLOTS_A_LINE 4 /* of a cache */
 
 struct mtl_last_slot {
 	uint64_t datum;
@@ -42,8 +43,16 @@ struct mtl_last_access {
 int mtl_last_access_init(struct mtl_last_access *ret_table, uint64_t most_bytes);
 void mtl_last_access_done(struct mtl_last_access *table);
 
-/* Room for one more datum in the segment where it belongs. -ENOMEM as above; nothing is lost. */
-int mtl_last_access_grow(struct mtl_last_access *table, struct mtl_last_segment *segment);
+/*
+ * n accesses at the times now, now + 1, ...: ret_times are those of the previous ones, 0 where
+ * there is none. Returns how many were done: fewer than n when there is no memory for a new datum.
+ */
+size_t mtl_last_access_renew(struct mtl_last_access *table, const uint64_t *data, size_t n,
+        uint64_t now, uint64_t *ret_times);
+
+/* The datum's slot; NULL: it is new and there is no memory for it. A new one has time 0 and must be
+ * given another before the next call. */
+struct mtl_last_slot *mtl_last_access_slot(struct mtl_last_access *table, uint64_t datum);
 
 /* Takes a datum out of the table, if it is there. */
 void mtl_last_access_remove(struct mtl_last_access *table, uint64_t datum);
@@ -56,58 +65,37 @@ static inline uint64_t mtl_hash(uint64_t datum)
 	return datum ^ (datum >> 31);
 }
 
-static inline struct mtl_last_segment *mtl_last_segment_of(
-        struct mtl_last_access *table, uint64_t hash)
+static inline uint64_t mtl_last_segment_index(uint64_t hash)
 {
-	return &table->segments[hash >> (64 - LAST_SEGMENT_BITS)];
+	return hash >> (64 - LAST_SEGMENT_BITS);
 }
 
+/* First slot of a cache line. */
 static inline uint64_t mtl_last_home(const struct mtl_last_segment *segment, uint64_t hash)
 {
-	return ((hash << LAST_SEGMENT_BITS >> 32) * segment->capacity) >> 32;
+	uint64_t lines = segment->capacity / LAST_SLOTS_A_LINE;
+
+	return ((hash << LAST_SEGMENT_BITS >> 32) * lines >> 32) * LAST_SLOTS_A_LINE;
 }
 
-static inline void mtl_last_access_prefetch(struct mtl_last_access *table, uint64_t datum)
-{
-	uint64_t hash = mtl_hash(datum);
-	const struct mtl_last_segment *segment = mtl_last_segment_of(table, hash);
-
-	__builtin_prefetch(&segment->slots[mtl_last_home(segment, hash)], 1);
-}
-
-/* The datum's slot, or the empty one (time 0) where it would go. */
+/*
+ * The datum's slot, or the empty one (time 0) where it would go. Nearly all are in the line where
+ * they are at home, which is searched without branches that nobody could predict.
+ */
 static inline struct mtl_last_slot *mtl_last_probe(
         const struct mtl_last_segment *segment, uint64_t hash, uint64_t datum)
 {
 	uint64_t i = mtl_last_home(segment, hash);
+	struct mtl_last_slot *home = &segment->slots[i];
+	unsigned match =
+	        (unsigned)(home[0].datum == datum) | (unsigned)(home[1].datum == datum) << 1 |
+	        (unsigned)(home[2].datum == datum) << 2 | (unsigned)(home[3].datum == datum) << 3;
 
+	if (__builtin_expect(match != 0, 1))
+		return &home[__builtin_ctz(match)];
 	while (segment->slots[i].time && segment->slots[i].datum != datum)
 		i = i + 1 < segment->capacity ? i + 1 : 0;
 	return &segment->slots[i];
-}
-
-/*
- * The datum's slot; NULL: it is new and there is no memory for it. A new one has time 0 and must be
- * given another before the next call.
- */
-static inline struct mtl_last_slot *mtl_last_access_slot(
-        struct mtl_last_access *table, uint64_t datum)
-{
-	uint64_t hash = mtl_hash(datum);
-	struct mtl_last_segment *segment = mtl_last_segment_of(table, hash);
-	struct mtl_last_slot *slot = mtl_last_probe(segment, hash, datum);
-
-	if (__builtin_expect(slot->time != 0, 1))
-		return slot;
-	if (segment->used >= segment->capacity / 4 * 3) {
-		if (mtl_last_access_grow(table, segment) < 0)
-			return NULL;
-		slot = mtl_last_probe(segment, hash, datum);
-	}
-	segment->used++;
-	table->used++;
-	slot->datum = datum;
-	return slot;
 }
 
 /* Where a walk through the table is; starts as {0}. */

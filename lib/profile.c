@@ -2,10 +2,7 @@
 /*
  * One pass over a trace: the reuse time of every access, into a histogram, and when each datum came
  * first. When each was accessed last is what the table holds at the end.
- *
- * The table is too big for the caches, so that data are looked up some accesses after their slots
- * have been prefetched: the pass is bound by the histogram, not by memory.
- */
+ * */
 
 #include "profile.h"
 
@@ -15,7 +12,7 @@
 
 #include "cleanup.h"
 
-#define AHEAD 24 /* accesses between prefetch and use */
+#define BLOCK 1024
 
 DEFINE_CLEANUP(struct mtl_profile, mtl_profile_free)
 
@@ -41,41 +38,40 @@ struct mtl_profile *mtl_profile_free(struct mtl_profile *profile)
 	return NULL;
 }
 
-static int access_one(struct mtl_profile *p, uint64_t datum, uint64_t *ret_time)
+/* Times of previous accesses, 0 for none, to reuse times. */
+static void count(struct mtl_profile *p, size_t n, uint64_t *times)
 {
-	struct mtl_last_slot *slot = mtl_last_access_slot(&p->last, datum);
-	uint64_t now = p->accesses + 1;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t now = ++p->accesses;
 
-	if (!slot)
-		return -ENOMEM;
-	p->accesses = now;
-	if (slot->time) {
-		*ret_time = now - slot->time;
-		mtl_histogram_count(&p->reuse_times, now - slot->time);
-	} else {
-		*ret_time = MTL_NEVER;
-		p->reuse_times.infinite++;
-		mtl_histogram_add(&p->first_times, now, 1);
+		if (times[i]) {
+			times[i] = now - times[i];
+			mtl_histogram_count(&p->reuse_times, times[i]);
+		} else {
+			times[i] = MTL_NEVER;
+			p->reuse_times.infinite++;
+			mtl_histogram_add(&p->first_times, now, 1);
+		}
 	}
-	slot->time = now;
-	return 0;
 }
 
 int mtl_profile_access(
         struct mtl_profile *profile, const uint64_t *data, size_t n, uint64_t *ret_times)
 {
-	uint64_t time;
-	int r = 0;
+	uint64_t block[BLOCK];
 
 	profile->reuse_times.settled = false;
-	for (size_t i = 0; i < n && i < AHEAD; i++)
-		mtl_last_access_prefetch(&profile->last, data[i]);
-	for (size_t i = 0; i < n && r == 0; i++) {
-		if (i + AHEAD < n)
-			mtl_last_access_prefetch(&profile->last, data[i + AHEAD]);
-		r = access_one(profile, data[i], ret_times ? &ret_times[i] : &time);
+	for (size_t from = 0, done, asked; from < n; from += done) {
+		uint64_t *times = ret_times ? ret_times + from : block;
+
+		asked = n - from < BLOCK ? n - from : BLOCK;
+		done = mtl_last_access_renew(
+		        &profile->last, data + from, asked, profile->accesses + 1, times);
+		count(profile, done, times);
+		if (done < asked)
+			return -ENOMEM;
 	}
-	return r;
+	return 0;
 }
 
 uint64_t mtl_profile_accesses(const struct mtl_profile *profile)

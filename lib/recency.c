@@ -10,6 +10,7 @@
 #include "recency.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,10 +69,77 @@ static void count_up(struct mtl_recency *r, uint64_t position, uint32_t by)
 		r->counts[level][position] += by;
 }
 
+/* Eight counts at once; a processor without such registers takes them in pieces. */
+typedef uint32_t counts_vector __attribute__((vector_size(32), aligned(4), may_alias));
+
+/* From [FAN - 1 - place] on: a mask of the counts after a place. */
+static const uint32_t later[2 * FAN] = {
+        [FAN] = -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+
+static inline __attribute__((always_inline)) uint64_t ones_after(
+        const uint64_t *block, unsigned place)
+{
+	uint64_t sum = 0;
+
+	for (unsigned word = 0; word < WORDS; word++) {
+		uint64_t mask = word > place / 64    ? UINT64_MAX
+		                : word == place / 64 ? UINT64_MAX << (place % 64) << 1
+		                                     : 0;
+
+		sum += (uint64_t)__builtin_popcountll(block[word] & mask);
+	}
+	return sum;
+}
+
+static inline __attribute__((always_inline)) uint64_t marks_after(
+        const struct mtl_recency *r, uint64_t position)
+{
+	uint64_t block = position >> BLOCK_LOG2;
+	uint64_t sum = ones_after(&r->bits[block * WORDS], position & (WORDS * 64 - 1));
+	counts_vector counts = {0};
+
+	for (unsigned level = 0; level < r->levels; level++, block >>= FAN_LOG2) {
+		const counts_vector *group =
+		        (const void *)&r->counts[level][block & ~(uint64_t)(FAN - 1)];
+		const counts_vector *mask = (const void *)&later[FAN - 1 - (block & (FAN - 1))];
+
+		counts += (group[0] & mask[0]) + (group[1] & mask[1]);
+	}
+	for (unsigned i = 0; i < 8; i++)
+		sum += counts[i];
+	return sum;
+}
+
+static uint64_t marks_after_anywhere(const struct mtl_recency *r, uint64_t position)
+{
+	return marks_after(r, position);
+}
+
+#if defined(__x86_64__)
+/* For processors that count bits and have vectors of eight counts. */
+__attribute__((target("avx2,popcnt"))) static uint64_t marks_after_avx2(
+        const struct mtl_recency *r, uint64_t position)
+{
+	return marks_after(r, position);
+}
+
+static bool has_avx2(void)
+{
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
+}
+#else
+#define marks_after_avx2 marks_after_anywhere
+static bool has_avx2(void)
+{
+	return false;
+}
+#endif
+
 int mtl_recency_init(struct mtl_recency *ret_recency, uint64_t capacity, uint64_t marks)
 {
 	struct mtl_recency r = {.capacity = capacity, .levels = levels_for(capacity)};
 
+	r.after = has_avx2() ? marks_after_avx2 : marks_after_anywhere;
 	r.bytes = mtl_recency_bytes_for(capacity);
 	r.memory = calloc(1, r.bytes);
 	if (!r.memory)
@@ -87,45 +155,6 @@ void mtl_recency_done(struct mtl_recency *recency)
 {
 	free(recency->memory);
 	*recency = (struct mtl_recency){0};
-}
-
-/* Without an instruction of its own, which not every processor of this kind has. */
-static uint64_t ones(uint64_t word)
-{
-	word -= word >> 1 & 0x5555555555555555;
-	word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
-	word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
-	return word * 0x0101010101010101 >> 56;
-}
-
-static uint64_t ones_after(const uint64_t *block, unsigned place)
-{
-	unsigned word = place / 64;
-	uint64_t sum = ones(block[word] >> (place % 64) >> 1);
-
-	while (++word < WORDS)
-		sum += ones(block[word]);
-	return sum;
-}
-
-static uint64_t sum_after(const uint32_t *counts, unsigned place)
-{
-	uint32_t sum = 0;
-
-	for (unsigned i = 0; i < FAN; i++)
-		sum += i > place ? counts[i] : 0;
-	return sum;
-}
-
-uint64_t mtl_recency_after(const struct mtl_recency *r, uint64_t position)
-{
-	uint64_t block = position >> BLOCK_LOG2;
-	uint64_t sum = ones_after(&r->bits[block * WORDS], position & (WORDS * 64 - 1));
-
-	for (unsigned level = 0; level < r->levels; level++, block >>= FAN_LOG2)
-		sum += sum_after(
-		        &r->counts[level][block & ~(uint64_t)(FAN - 1)], block & (FAN - 1));
-	return sum;
 }
 
 uint64_t mtl_recency_add(struct mtl_recency *r)
@@ -147,7 +176,7 @@ void mtl_recency_remove(struct mtl_recency *r, uint64_t position)
 
 uint64_t mtl_recency_renew(struct mtl_recency *r, uint64_t position)
 {
-	uint64_t after = mtl_recency_after(r, position);
+	uint64_t after = r->after(r, position);
 
 	mtl_recency_remove(r, position);
 	mtl_recency_add(r);

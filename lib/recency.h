@@ -24,6 +24,7 @@ struct mtl_recency {
 	unsigned levels;
 	uint64_t bytes;
 	void *memory; /* what bits and counts are in */
+	uint64_t (*after)(const struct mtl_recency *recency, uint64_t position); /* as below */
 };
 
 /* Room for capacity positions, of which the first `marks` are marked. -ENOMEM. */
@@ -32,12 +33,21 @@ void mtl_recency_done(struct mtl_recency *recency);
 uint64_t mtl_recency_bytes_for(uint64_t capacity);
 
 /* Marks after a position. */
-uint64_t mtl_recency_after(const struct mtl_recency *recency, uint64_t position);
+static inline uint64_t mtl_recency_after(const struct mtl_recency *recency, uint64_t position)
+{
+	return recency->after(recency, position);
+}
 
 /* Sets the mark at `end`, which must be below capacity, and moves end on; returns its position. */
 uint64_t mtl_recency_add(struct mtl_recency *recency);
 void mtl_recency_remove(struct mtl_recency *recency, uint64_t position);
 /* The way of most accesses: counts the marks after a position and moves its mark to the end. */
 uint64_t mtl_recency_renew(struct mtl_recency *recency, uint64_t position);
+
+/* What counting the marks after a position begins with, for __builtin_prefetch(). */
+static inline const void *mtl_recency_bits(const struct mtl_recency *recency, uint64_t position)
+{
+	return &recency->bits[position / 64];
+}
 
 #endif

@@ -17,10 +17,11 @@
 
 #include "cleanup.h"
 
-#define AHEAD 24
+#define BLOCK 1024
+#define AHEAD 8 /* accesses between prefetch and use */
 #define POSITIONS_A_DATUM 8
 #define LEAST_POSITIONS 8192
-#define LEAST_COUNTS 1024
+#define LEAST_COUNTS (4 * BLOCK)
 
 DEFINE_CLEANUP(struct mtl_stack, mtl_stack_free)
 
@@ -102,10 +103,10 @@ static int close_ranks(struct mtl_stack *s)
 	return admit(s, 0);
 }
 
-/* Counts for distances up to that of one more datum. */
+/* Counts for the distances of a block of new data. */
 static int more_counts(struct mtl_stack *s)
 {
-	uint64_t n = s->n_counts + s->n_counts / 8;
+	uint64_t n = s->n_counts + s->n_counts / 8 + BLOCK;
 	uint64_t *counts;
 
 	if (admit(s, (n - s->n_counts) * sizeof(*counts)) < 0)
@@ -119,53 +120,65 @@ static int more_counts(struct mtl_stack *s)
 	return admit(s, 0);
 }
 
-static int make_room(struct mtl_stack *s)
+/* Room for one to `most` accesses, all of which may be to new data; ret_n: for how many. */
+static int make_room(struct mtl_stack *s, size_t most, size_t *ret_n)
 {
 	int r = 0;
 
 	if (s->order.end == s->order.capacity)
 		r = close_ranks(s);
-	if (r == 0 && s->last.used + 1 >= s->n_counts)
+	if (r == 0 && s->last.used + BLOCK >= s->n_counts)
 		r = more_counts(s);
-	return r;
-}
-
-static int access_one(struct mtl_stack *s, uint64_t datum, uint64_t *ret_distance)
-{
-	struct mtl_last_slot *slot;
-	int r = 0;
-
-	if (s->order.end == s->order.capacity || s->last.used + 1 >= s->n_counts)
-		r = make_room(s);
 	if (r < 0)
 		return r;
-	slot = mtl_last_access_slot(&s->last, datum);
-	if (!slot)
-		return -ENOMEM;
-	s->accesses++;
-	if (!slot->time) {
-		*ret_distance = MTL_NEVER;
-		slot->time = mtl_recency_add(&s->order) + 1;
-		return 0;
-	}
-	*ret_distance = mtl_recency_renew(&s->order, slot->time - 1) + 1;
-	slot->time = s->order.end;
-	s->counts[*ret_distance]++;
+	*ret_n = s->order.capacity - s->order.end;
+	*ret_n = *ret_n < most ? *ret_n : most;
 	return 0;
+}
+
+/* Positions + 1 of previous marks, 0 for none, to distances. */
+static void measure(struct mtl_stack *s, size_t n, uint64_t *distances)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (i + AHEAD < n && distances[i + AHEAD])
+			__builtin_prefetch(
+			        mtl_recency_bits(&s->order, distances[i + AHEAD] - 1), 1);
+		if (distances[i]) {
+			distances[i] = mtl_recency_renew(&s->order, distances[i] - 1) + 1;
+		} else {
+			mtl_recency_add(&s->order);
+			distances[i] = MTL_NEVER;
+		}
+	}
+}
+
+/* A step of its own, because none of these waits for another. */
+static void count(struct mtl_stack *s, size_t n, const uint64_t *distances)
+{
+	s->accesses += n;
+	for (size_t i = 0; i < n; i++)
+		if (distances[i] != MTL_NEVER)
+			s->counts[distances[i]]++;
 }
 
 int mtl_stack_access(
         struct mtl_stack *stack, const uint64_t *data, size_t n, uint64_t *ret_distances)
 {
-	uint64_t distance;
+	uint64_t block[BLOCK];
 	int r = 0;
 
-	for (size_t i = 0; i < n && i < AHEAD; i++)
-		mtl_last_access_prefetch(&stack->last, data[i]);
-	for (size_t i = 0; i < n && r == 0; i++) {
-		if (i + AHEAD < n)
-			mtl_last_access_prefetch(&stack->last, data[i + AHEAD]);
-		r = access_one(stack, data[i], ret_distances ? &ret_distances[i] : &distance);
+	for (size_t from = 0, done, asked; from < n && r == 0; from += done) {
+		uint64_t *distances = ret_distances ? ret_distances + from : block;
+
+		r = make_room(stack, n - from < BLOCK ? n - from : BLOCK, &asked);
+		if (r < 0)
+			break;
+		done = mtl_last_access_renew(
+		        &stack->last, data + from, asked, stack->order.end + 1, distances);
+		measure(stack, done, distances);
+		count(stack, done, distances);
+		if (done < asked)
+			r = -ENOMEM;
 	}
 	note_peak(stack);
 	return r;
@@ -173,9 +186,7 @@ int mtl_stack_access(
 
 void mtl_stack_forget(struct mtl_stack *stack, uint64_t datum)
 {
-	struct mtl_last_slot *slot = mtl_last_access_slot(&stack->last, datum);
-
-	mtl_recency_remove(&stack->order, slot->time - 1);
+	mtl_recency_remove(&stack->order, mtl_last_access_slot(&stack->last, datum)->time - 1);
 	mtl_last_access_remove(&stack->last, datum);
 }
 

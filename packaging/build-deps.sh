@@ -22,6 +22,8 @@ build    libsystemd-dev     pc:libsystemd
 build    libjson-c-dev      pc:json-c
 build    libsmartcols-dev   pc:smartcols
 build    libinih-dev        pc:inih
+build    libarchive-dev     pc:libarchive
+build    zlib1g-dev         pc:zlib
 check    libcmocka-dev      pc:cmocka
 check    valgrind           valgrind
 check    libc6-dbg          libc6-dbg

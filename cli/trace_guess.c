@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The format of a trace, from the block that it begins with.
+ *
+ *     binary: what perf record writes, or something compressed twice, is told apart and refused;
+ *             records that keep their promises are oracle's (trace_binary.c); else u64, unless all
+ *             there is does not divide by 8
+ *     text:   more than half of the lines are records of lackey, or what perf script writes; else
+ *             tokens
+ *
+ * Bytes that text cannot hold (NUL and other control characters) make content binary. Lines that
+ * belong to no format (comments, call chains, valgrind's own) do not count. Of nothing, tokens are
+ * as good a guess as any.
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include "trace_formats.h"
+
+#define LINES_MOST 1000
+
+static const struct {
+	const char *begin; /* at most 8 bytes */
+	const char *what;
+} no_traces[] = {
+        {"PERFILE2", "is what perf record writes; give the output of perf script -F ip,addr"},
+        {"\177ELF", "is a program, not a trace; trace it with valgrind --tool=lackey "
+                    "--trace-mem=yes --log-file=FILE"},
+};
+
+#define FORMATS "lackey, perf-script, tokens, u64 or oracle"
+
+static bool is_binary(const unsigned char *content, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (!trace_is_text(content[i]))
+			return true;
+	return false;
+}
+
+static int guess_binary(struct trace_reader *reader, size_t size, enum trace_format *ret_format)
+{
+	const char *compression = trace_source_compression(reader->next, size);
+
+	for (size_t i = 0; i < sizeof(no_traces) / sizeof(no_traces[0]); i++)
+		if (size >= 8 &&
+		        !memcmp(reader->next, no_traces[i].begin, strlen(no_traces[i].begin)))
+			return trace_fail(-EINVAL, reader->error, reader->error_size, "%s %s",
+			        reader->name, no_traces[i].what);
+	if (compression)
+		return trace_fail(-EINVAL, reader->error, reader->error_size,
+		        "%s is compressed twice, the second time by %s; decompress it once, or say "
+		        "with --format that it is not (" FORMATS ")",
+		        reader->name, compression);
+	if (trace_records_are_oracle(reader->next, size))
+		*ret_format = TRACE_ORACLE;
+	else if (reader->ended && size % 8 != 0)
+		return trace_fail(-EINVAL, reader->error, reader->error_size,
+		        "cannot tell the format of %s: binary, %zu bytes, which no 8-byte "
+		        "addresses "
+		        "are; say it with --format (" FORMATS ")",
+		        reader->name, size);
+	else
+		*ret_format = TRACE_U64;
+	return 0;
+}
+
+static enum trace_format guess_text(const unsigned char *content, size_t size)
+{
+	const unsigned char *end = content + size, *line_end;
+	size_t lines = 0, lackey = 0, perf = 0, valgrind = 0;
+
+	for (; content < end && lines < LINES_MOST; content = line_end + 1) {
+		size_t length;
+
+		line_end = memchr(content, '\n', (size_t)(end - content)) ?: end;
+		length = (size_t)(line_end - content);
+		if (length == 0 || content[0] == '#' || content[0] == '\t')
+			continue;
+		if (trace_line_is_valgrind(content, length)) {
+			valgrind++;
+			continue;
+		}
+		lines++;
+		lackey += trace_line_is_lackey(content, length);
+		perf += trace_line_is_perf(content, length);
+	}
+	if (lackey > lines / 2 || (lines == 0 && valgrind > 0))
+		return TRACE_LACKEY;
+	return perf > lines / 2 ? TRACE_PERF_SCRIPT : TRACE_TOKENS;
+}
+
+int trace_guess(struct trace_reader *reader, enum trace_format *ret_format)
+{
+	size_t size = (size_t)(reader->end - reader->next);
+
+	if (is_binary(reader->next, size))
+		return guess_binary(reader, size, ret_format);
+	*ret_format = guess_text(reader->next, size);
+	return 0;
+}

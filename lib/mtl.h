@@ -370,7 +370,7 @@ uint64_t mtl_stack_distinct(const struct mtl_stack *stack);
 uint64_t mtl_stack_bytes(const struct mtl_stack *stack);
 /* Accesses whose distance is `distance`, 1 ... m. */
 uint64_t mtl_stack_count(const struct mtl_stack *stack, uint64_t distance);
-/* At n sizes in one go; lines ascending (else -EINVAL). */
+/* At n sizes in one go. -EINVAL: lines do not ascend, or nothing was accessed. */
 int mtl_stack_miss_ratios(
         const struct mtl_stack *stack, const double *lines, size_t n, double *ret_ratios);
 
@@ -393,6 +393,7 @@ uint64_t mtl_shards_sampled(const struct mtl_shards *shards);
 double mtl_shards_distinct(const struct mtl_shards *shards); /* estimated */
 double mtl_shards_rate(const struct mtl_shards *shards);     /* by now */
 uint64_t mtl_shards_bytes(const struct mtl_shards *shards);
+/* -EINVAL: lines do not ascend; -ENODATA: nothing was sampled. */
 int mtl_shards_miss_ratios(
         const struct mtl_shards *shards, const double *lines, size_t n, double *ret_ratios);
 

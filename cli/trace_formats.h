@@ -70,7 +70,10 @@ bool trace_line_is_perf(const unsigned char *line, size_t length);
 bool trace_records_are_oracle(const unsigned char *records, size_t size);
 
 /* May the byte be part of text? */
-bool trace_is_text(unsigned char byte);
+static inline bool trace_is_text(unsigned char byte)
+{
+	return (byte >= ' ' && byte != 0x7f) || (byte >= '\t' && byte <= '\r');
+}
 
 /* -EBADMSG: "FILE, line N: what: 'the line'; fix". fix may be NULL. Control characters in the line
  * are named instead, whatever the matter was. */

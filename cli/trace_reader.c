@@ -75,11 +75,6 @@ int trace_format_has_addresses(enum trace_format format)
 	return formats[format].has_addresses;
 }
 
-bool trace_is_text(unsigned char byte)
-{
-	return (byte >= ' ' && byte != 0x7f) || (byte >= '\t' && byte <= '\r');
-}
-
 /* The beginning of a line in a form that any terminal can show. */
 static const char *printable(const unsigned char *text, size_t length, char *ret_shown)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The curve drawn with characters: misses per second upwards (linear), size to the right
- * (logarithmic).
+ * The curve drawn with characters: misses per second upwards (linear), or what a look says they
+ * are, size to the right (logarithmic).
  *
  * A column stands for the size in its middle; misses and interval there are interpolated between
  * the neighbouring points, linearly in log size. From the bottom up a column shows: full up to the
@@ -63,6 +63,7 @@ struct column {
 
 struct plot {
 	const struct mtl_curve *curve;
+	const struct curve_look *look;
 	const struct glyphs *glyphs;
 	bool colours;
 	unsigned width;
@@ -217,7 +218,7 @@ static int draw_labels(FILE *file, struct plot *plot)
 
 		if (!is_tick(plot, x, &size))
 			continue;
-		size_format(size, label);
+		plot->look->size_text(size, label);
 		size_t start = MARGIN + x - strlen(label) / 2;
 
 		if (start + strlen(label) > MARGIN + plot->width)
@@ -252,17 +253,19 @@ static int draw(FILE *file, struct plot *plot)
 		draw_row(file, plot, y);
 	draw_axis(file, plot);
 	r = draw_labels(file, plot);
-	fprintf(file, "%*smisses per second of CPU time", MARGIN, "");
+	fprintf(file, "%*s%s", MARGIN, "", plot->look->caption);
 	draw_legend(file, plot);
 	fputc('\n', file);
 	return r;
 }
 
-int curve_plot(FILE *file, const struct mtl_curve *curve, const struct terminal *terminal)
+int curve_plot_as(FILE *file, const struct mtl_curve *curve, const struct curve_look *look,
+        const struct terminal *terminal)
 {
 	_cleanup_free_ struct column *columns = NULL;
 	struct plot plot = {
 	        .curve = curve,
+	        .look = look,
 	        .glyphs = terminal->utf8 ? &unicode_glyphs : &ascii_glyphs,
 	        .colours = terminal->colours,
 	        .width = terminal->width - MARGIN - 1,
@@ -277,8 +280,15 @@ int curve_plot(FILE *file, const struct mtl_curve *curve, const struct terminal 
 	plot.left = log2(curve->points[0].size_bytes);
 	plot.right = log2(curve->points[curve->n_points - 1].size_bytes);
 	plot.trusted = smallest_trusted(curve);
-	plot.top = scale_top(curve, plot.trusted);
+	plot.top = look->top > 0 ? look->top : scale_top(curve, plot.trusted);
 	for (unsigned x = 0; x < plot.width; x++)
 		columns[x] = column_at(&plot, column_log_size(&plot, x));
 	return draw(file, &plot);
+}
+
+int curve_plot(FILE *file, const struct mtl_curve *curve, const struct terminal *terminal)
+{
+	static const struct curve_look look = {"misses per second of CPU time", size_format, 0};
+
+	return curve_plot_as(file, curve, &look, terminal);
 }

@@ -17,6 +17,15 @@ int curve_table(FILE *file, const struct mtl_curve *curve, const struct terminal
 /* Misses per second over the logarithm of size. Prints nothing for fewer than two sizes. */
 int curve_plot(FILE *file, const struct mtl_curve *curve, const struct terminal *terminal);
 
+/* The same of a curve whose misses_per_second are something else. */
+struct curve_look {
+	const char *caption;
+	char *(*size_text)(double size, char *ret_text); /* at the ticks; like size_format() */
+	double top;                                      /* upper end of the scale; 0: as it comes */
+};
+int curve_plot_as(FILE *file, const struct mtl_curve *curve, const struct curve_look *look,
+        const struct terminal *terminal);
+
 /* What the curve says, as one sentence without a line end. */
 void curve_sentence(const struct mtl_curve *curve, char *ret_text, size_t size);
 

@@ -23,6 +23,7 @@
 
 #define KI 1024.0
 #define SIZE_LIMIT 0x1p60 /* 1 EiB */
+#define COUNT_LIMIT 0x1p53
 #define SECONDS_LIMIT 1e9
 /* Less is not told apart, but 0 is said of nothing else. */
 #define LEAST 1e-3
@@ -48,6 +49,15 @@ static const struct unit size_units[] = {
         {"T", KI *KI *KI *KI},
         {"TB", KI *KI *KI *KI},
         {"TiB", KI *KI *KI *KI},
+        {NULL, 0},
+};
+
+static const struct unit count_units[] = {
+        {"", 1},
+        {"k", 1e3},
+        {"M", 1e6},
+        {"G", 1e9},
+        {"T", 1e12},
         {NULL, 0},
 };
 
@@ -151,6 +161,26 @@ int seconds_parse(const char *text, double *ret_seconds, char *ret_error, size_t
 		return -EINVAL;
 	}
 	*ret_seconds = seconds;
+	return 0;
+}
+
+int count_parse(const char *text, double *ret_count, char *ret_error, size_t error_size)
+{
+	double count;
+
+	if (number_parse(text, count_units, &count) < 0) {
+		snprintf(ret_error, error_size,
+		        "'%s' is not a number of accesses or data: give a number, or one with k, M "
+		        "or G (20000, 1.5M)",
+		        text);
+		return -EINVAL;
+	}
+	count = round(count);
+	if (count < 1 || count > COUNT_LIMIT) {
+		snprintf(ret_error, error_size, "'%s' is out of range: give 1 to 9007T", text);
+		return -EINVAL;
+	}
+	*ret_count = count;
 	return 0;
 }
 

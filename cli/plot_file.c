@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Curves as a picture, by gnuplot: no library, no shell, no file of gnuplot's own.
+ *
+ * The commands and the data are one script on gnuplot's standard input, the picture comes on its
+ * standard output, what it complains of on standard error; all three are files without a name,
+ * large enough for whatever is said, so that nobody waits for anybody. Texts stand between single
+ * quotes, in which gnuplot knows no other special character. -d keeps the user's start-up files
+ * out.
+ *
+ * The picture is written beside its place and then takes it, so that an old picture is there until
+ * the new one is complete.
+ */
+
+#include "plot_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "cleanup.h"
+#include "size.h"
+#include "terminal.h"
+
+#define PROGRAM "gnuplot"
+#define PACKAGE "gnuplot-nox"
+#define TICS_MAX 12
+#define TEXT 256
+
+extern char **environ;
+
+struct picture {
+	const char *ending, *terminal;
+};
+
+static const struct picture pictures[] = {
+        {".svg", "svg size 900,540 dynamic background rgb 'white' font 'sans,14'"},
+        {".png", "pngcairo size 900,540 font 'sans,12'"},
+        {".pdf", "pdfcairo size 17cm,10.2cm font 'sans,12'"},
+};
+
+static const struct picture *find_picture(const char *path)
+{
+	size_t length = strlen(path);
+
+	for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++) {
+		size_t ending = strlen(pictures[i].ending);
+
+		if (length > ending && strcasecmp(path + length - ending, pictures[i].ending) == 0)
+			return &pictures[i];
+	}
+	return NULL;
+}
+
+int plot_file_check(const char *path, char *ret_error, size_t error_size)
+{
+	if (find_picture(path))
+		return 0;
+	snprintf(ret_error, error_size,
+	        "'%s' does not say what to draw: give a name that ends in .svg, .png or .pdf",
+	        path);
+	return -EINVAL;
+}
+
+/* Between single quotes, where a quote is written twice. */
+static void put_text(FILE *script, const char *text)
+{
+	char clean[TEXT];
+
+	fputc('\'', script);
+	for (const char *c = printable(text, clean, sizeof(clean)); *c; c++)
+		fputs(*c == '\'' ? "''" : (char[]){*c, '\0'}, script);
+	fputc('\'', script);
+}
+
+static void put_line(FILE *script, const char *command, const char *text, const char *after)
+{
+	fprintf(script, "%s ", command);
+	put_text(script, text);
+	fprintf(script, "%s\n", after);
+}
+
+static char *iec_format(double bytes, char *ret_text)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	size_t unit = 0;
+
+	while (unit < 4 && bytes >= 1024) {
+		bytes /= 1024;
+		unit++;
+	}
+	snprintf(ret_text, NUMBER_TEXT, "%.3g %s", bytes, units[unit]);
+	return ret_text;
+}
+
+static char *number_format(double number, char *ret_text)
+{
+	return number < 1e5 ? (snprintf(ret_text, NUMBER_TEXT, "%.0f", number), ret_text)
+	                    : count_format(number, ret_text);
+}
+
+/* Powers of two, so many apart that there are at most TICS_MAX. */
+static void put_tics(FILE *script, const struct plot_request *request, double least, double most)
+{
+	double from = floor(log2(least)), to = ceil(log2(most));
+	double step = ceil((to - from + 1) / TICS_MAX);
+	char text[NUMBER_TEXT];
+
+	from = step * ceil(from / step);
+	fputs("set xtics (", script);
+	for (double at = from; at <= to; at += step)
+		fprintf(script, "%s'%s' %.17g", at > from ? ", " : "",
+		        (request->bytes ? iec_format : number_format)(exp2(at), text), exp2(at));
+	fputs(")\n", script);
+}
+
+static void size_range(const struct plot_request *request, double *ret_least, double *ret_most)
+{
+	*ret_least = INFINITY;
+	*ret_most = 0;
+	for (size_t i = 0; i < request->n_series; i++) {
+		const struct plot_series *series = &request->series[i];
+
+		if (!series->n)
+			continue;
+		*ret_least = fmin(*ret_least, series->sizes[0]);
+		*ret_most = fmax(*ret_most, series->sizes[series->n - 1]);
+	}
+	if (!(*ret_most > *ret_least)) {
+		*ret_least /= 2;
+		*ret_most *= 2;
+	}
+}
+
+static void put_data(FILE *script, size_t number, const struct plot_series *series)
+{
+	fprintf(script, "$curve%zu << END\n", number);
+	for (size_t i = 0; i < series->n; i++)
+		fprintf(script, "%.17g %.17g\n", series->sizes[i], series->values[i]);
+	fputs("END\n", script);
+}
+
+static void put_script(FILE *script, const struct plot_request *request, const char *terminal)
+{
+	double least, most;
+
+	size_range(request, &least, &most);
+	fprintf(script, "set terminal %s\nset encoding utf8\n", terminal);
+	put_line(script, "set title", request->title, " noenhanced");
+	put_line(script, "set xlabel", request->size_title, " noenhanced");
+	put_line(script, "set ylabel", request->value_title, " noenhanced");
+	fprintf(script, "set logscale x 2\nset xrange [%.17g:%.17g]\nset yrange [0:*]\n", least,
+	        most);
+	put_tics(script, request, least, most);
+	fputs("set grid lt 1 lc rgb '#dddddd'\nset key top right noenhanced\nset border 3\n"
+	      "set tics nomirror\n",
+	        script);
+	for (size_t i = 0; i < request->n_series; i++)
+		put_data(script, i, &request->series[i]);
+	fputs("plot ", script);
+	for (size_t i = 0; i < request->n_series; i++) {
+		fprintf(script, "%s$curve%zu using 1:2 with linespoints lw %d pt 7 ps 0.4 title ",
+		        i ? ", " : "", i, i == 0 && request->n_series > 1 ? 5 : 2);
+		put_text(script, request->series[i].name);
+	}
+	fputc('\n', script);
+}
+
+/* Waits for its end: 0 and what became of it; or a negative errno, -ENOENT where there is none. */
+static int run_gnuplot(FILE *script, FILE *picture, FILE *complaints, int *ret_status)
+{
+	char program[] = PROGRAM, option[] = "-d", *argv[] = {program, option, NULL};
+	posix_spawn_file_actions_t actions;
+	pid_t pid;
+	int r = posix_spawn_file_actions_init(&actions);
+
+	if (r != 0)
+		return -r;
+	r = posix_spawn_file_actions_adddup2(&actions, fileno(script), STDIN_FILENO);
+	r = r ?: posix_spawn_file_actions_adddup2(&actions, fileno(picture), STDOUT_FILENO);
+	r = r ?: posix_spawn_file_actions_adddup2(&actions, fileno(complaints), STDERR_FILENO);
+	r = r ?: posix_spawnp(&pid, PROGRAM, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	while (r == 0 && waitpid(pid, ret_status, 0) < 0)
+		r = errno == EINTR ? 0 : errno;
+	return -r;
+}
+
+static int copy(FILE *from, FILE *to)
+{
+	char buffer[16384];
+	size_t n, all = 0;
+
+	rewind(from);
+	while ((n = fread(buffer, 1, sizeof(buffer), from)) > 0) {
+		all += n;
+		if (fwrite(buffer, 1, n, to) != n)
+			return -errno;
+	}
+	return ferror(from) ? -EIO : all == 0 ? -ENODATA : fflush(to) != 0 ? -errno : 0;
+}
+
+static int put_in_place(FILE *picture, const char *path)
+{
+	_cleanup_free_ char *beside = NULL;
+	mode_t mask = umask(0);
+	FILE *file;
+	int fd, r;
+
+	umask(mask);
+	if (asprintf(&beside, "%s.XXXXXX", path) < 0)
+		return -ENOMEM;
+	fd = mkostemp(beside, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	file = fdopen(fd, "w");
+	r = file ? copy(picture, file) : -errno;
+	if (r == 0 && (fchmod(fd, 0666 & ~mask) < 0 || rename(beside, path) < 0))
+		r = -errno;
+	if (file)
+		fclose(file);
+	else
+		close(fd);
+	if (r < 0)
+		unlink(beside);
+	return r;
+}
+
+/* The first line that gnuplot has to say which is not its caret. */
+static void first_complaint(FILE *complaints, char *ret_text, size_t size)
+{
+	char line[TEXT];
+
+	snprintf(ret_text, size, "it does not say why");
+	rewind(complaints);
+	while (fgets(line, sizeof(line), complaints)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (line[strspn(line, " \t^")]) {
+			printable(line + strspn(line, " \t"), ret_text, size);
+			return;
+		}
+	}
+}
+
+static int draw(const struct plot_request *request, const char *terminal, FILE *picture,
+        char *ret_error, size_t error_size)
+{
+	_cleanup_fclose_ FILE *script = tmpfile(), *complaints = tmpfile();
+	char complaint[TEXT];
+	int status, r = script && complaints ? 0 : -errno;
+
+	if (r == 0) {
+		put_script(script, request, terminal);
+		r = fflush(script) != 0 ? -errno : 0;
+		rewind(script);
+	}
+	r = r ?: run_gnuplot(script, picture, complaints, &status);
+	if (r == -ENOENT)
+		snprintf(ret_error, error_size,
+		        "--plot needs gnuplot, which is not there: install the package " PACKAGE);
+	else if (r < 0)
+		snprintf(ret_error, error_size, "cannot run gnuplot: %s", strerror(-r));
+	if (r < 0)
+		return r;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	first_complaint(complaints, complaint, sizeof(complaint));
+	snprintf(ret_error, error_size, "gnuplot failed: %s", complaint);
+	return -EIO;
+}
+
+int plot_file_write(
+        const char *path, const struct plot_request *request, char *ret_error, size_t error_size)
+{
+	const struct picture *kind = find_picture(path);
+	_cleanup_fclose_ FILE *picture = tmpfile();
+	int r;
+
+	if (!kind)
+		return plot_file_check(path, ret_error, error_size);
+	if (!picture) {
+		snprintf(
+		        ret_error, error_size, "cannot make a temporary file: %s", strerror(errno));
+		return -EIO;
+	}
+	r = draw(request, kind->terminal, picture, ret_error, error_size);
+	if (r < 0)
+		return r;
+	r = put_in_place(picture, path);
+	if (r < 0)
+		snprintf(ret_error, error_size, "cannot write %s: %s", path,
+		        r == -ENODATA ? "gnuplot has drawn nothing" : strerror(-r));
+	return r;
+}

@@ -10,7 +10,7 @@
  *     while (trace_next(&t, N))
  *             ... look at t ...
  *
- * (26,442 of them for N = 9, which trace_longest() makes 7 and 1,154 under valgrind) and random
+ * (26,442 of them for N = 9, which trace_longest() makes 7 and 1,155 under valgrind) and random
  * ones are made by trace_random() from a seed. Arrays count from 0: ai[0] is the access at time 1,
  * first[0] is f_1. Times in them count from 1.
  */

@@ -35,9 +35,7 @@ struct mtl_histogram *mtl_histogram_free(struct mtl_histogram *histogram)
 
 void mtl_histogram_clear(struct mtl_histogram *histogram)
 {
-	histogram->infinite = 0;
-	histogram->settled = false;
-	memset(histogram->bins, 0, sizeof(histogram->bins));
+	memset(histogram, 0, sizeof(*histogram));
 }
 
 void mtl_histogram_add(struct mtl_histogram *histogram, uint64_t value, uint64_t count)
@@ -48,6 +46,8 @@ void mtl_histogram_add(struct mtl_histogram *histogram, uint64_t value, uint64_t
 	}
 	unsigned i = mtl_histogram_bin_of(value);
 
+	if (value > histogram->greatest)
+		histogram->greatest = value;
 	histogram->bins[i].count += count;
 	histogram->bins[i].offset += count * (value - mtl_histogram_lower(i));
 	histogram->settled = false;
@@ -67,27 +67,39 @@ uint64_t mtl_histogram_infinite(const struct mtl_histogram *histogram)
 	return histogram->infinite;
 }
 
+/* Of a bin that holds anything: to where its values may lie. */
+static double width_of(const struct mtl_histogram *h, unsigned bin)
+{
+	uint64_t rest = h->greatest - mtl_histogram_lower(bin);
+	uint64_t width = mtl_histogram_width(bin);
+
+	return (double)(rest < width ? rest : width);
+}
+
 static void settle(struct mtl_histogram *h)
 {
 	double above = 0, excess = 0, below = 0, shortfall = 0;
 
-	for (unsigned i = HISTOGRAM_BINS; i-- > 0;) {
+	h->n_used = HISTOGRAM_BINS;
+	while (h->n_used > 0 && !h->bins[h->n_used - 1].count)
+		h->n_used--;
+	for (unsigned i = h->n_used; i-- > 0;) {
 		h->above[i] = above;
 		h->excess[i] = excess;
-		excess += above * (double)mtl_histogram_width(i) + (double)h->bins[i].offset;
+		excess += above * width_of(h, i) + (double)h->bins[i].offset;
 		above += (double)h->bins[i].count;
 	}
-	for (unsigned i = 0; i < HISTOGRAM_BINS; i++) {
-		double width = (double)mtl_histogram_width(i), count = (double)h->bins[i].count;
+	for (unsigned i = 0; i < h->n_used; i++) {
+		double width = width_of(h, i), count = (double)h->bins[i].count;
 
+		shortfall += below * width + count * width - (double)h->bins[i].offset;
 		below += count;
-		shortfall += (below - count) * width + count * width - (double)h->bins[i].offset;
 		h->shortfall[i] = shortfall;
 	}
 	h->settled = true;
 }
 
-/* Where x > 0 is: in bin i, `inside` above the bin's lower end, 0 < inside <= width. */
+/* Where x > 0 is: in a bin, `inside` above its lower end, 0 < inside <= width. */
 struct place {
 	unsigned bin;
 	double width, inside, count, mean;
@@ -101,7 +113,7 @@ static struct place find(struct mtl_histogram *h, double x)
 		settle(h);
 	place.bin = mtl_histogram_bin_of(x < 0x1p63 ? (uint64_t)ceil(x) : UINT64_C(1) << 63);
 	const struct mtl_histogram_bin *bin = &h->bins[place.bin];
-	place.width = (double)mtl_histogram_width(place.bin);
+	place.width = place.bin < h->n_used ? width_of(h, place.bin) : 1;
 	place.inside = fmin(x - (double)mtl_histogram_lower(place.bin), place.width);
 	place.count = (double)bin->count;
 	place.mean = bin->count ? (double)bin->offset / place.count : 1;
@@ -134,15 +146,14 @@ double mtl_histogram_excess(struct mtl_histogram *h, double x)
 
 double mtl_histogram_shortfall(struct mtl_histogram *h, double x)
 {
-	if (!(x > 0))
+	if (!(x > 0) || all(h) == 0)
 		return 0;
+	if (x >= (double)h->greatest)
+		return h->shortfall[h->n_used - 1] + all(h) * (x - (double)h->greatest);
 	struct place p = find(h, x);
 	double before = 0;
-
-	if (p.bin > 0) {
-		double below = all(h) - h->above[p.bin - 1];
-		before = h->shortfall[p.bin - 1] + below * p.inside;
-	}
+	if (p.bin > 0)
+		before = h->shortfall[p.bin - 1] + (all(h) - h->above[p.bin - 1]) * p.inside;
 	return before +
 	       p.count * (p.inside - p.mean + mtl_density_excess(p.width, p.mean, p.inside));
 }

@@ -18,10 +18,12 @@ struct mtl_histogram_bin {
 
 struct mtl_histogram {
 	uint64_t infinite;
-	bool settled; /* the three sums below are those of the bins */
+	uint64_t greatest; /* finite value; the last bin ends there */
+	bool settled;    /* what follows the bins is made from them */
+	unsigned n_used; /* bins up to the last that holds anything */
 	struct mtl_histogram_bin bins[HISTOGRAM_BINS];
-	/* at the upper end e of each bin: values > e, sum of (value - e) over these, of (e - value)
-	 * over the others */
+	/* at the upper end e of each used bin: values > e, sum of (value - e) over these, of
+	 * (e - value) over the others; 0 beyond */
 	double above[HISTOGRAM_BINS], excess[HISTOGRAM_BINS], shortfall[HISTOGRAM_BINS];
 };
 
@@ -55,6 +57,8 @@ static inline void mtl_histogram_count(struct mtl_histogram *histogram, uint64_t
 {
 	unsigned i = mtl_histogram_bin_of(value);
 
+	if (value > histogram->greatest)
+		histogram->greatest = value;
 	histogram->bins[i].count++;
 	histogram->bins[i].offset += value - mtl_histogram_lower(i);
 }

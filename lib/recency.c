@@ -110,7 +110,7 @@ static inline __attribute__((always_inline)) uint64_t marks_after(
 	return sum;
 }
 
-static uint64_t marks_after_anywhere(const struct mtl_recency *r, uint64_t position)
+uint64_t mtl_recency_after_anywhere(const struct mtl_recency *r, uint64_t position)
 {
 	return marks_after(r, position);
 }
@@ -128,7 +128,7 @@ static bool has_avx2(void)
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
 }
 #else
-#define marks_after_avx2 marks_after_anywhere
+#define marks_after_avx2 mtl_recency_after_anywhere
 static bool has_avx2(void)
 {
 	return false;
@@ -139,7 +139,7 @@ int mtl_recency_init(struct mtl_recency *ret_recency, uint64_t capacity, uint64_
 {
 	struct mtl_recency r = {.capacity = capacity, .levels = levels_for(capacity)};
 
-	r.after = has_avx2() ? marks_after_avx2 : marks_after_anywhere;
+	r.after = has_avx2() ? marks_after_avx2 : mtl_recency_after_anywhere;
 	r.bytes = mtl_recency_bytes_for(capacity);
 	r.memory = calloc(1, r.bytes);
 	if (!r.memory)

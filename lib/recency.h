@@ -38,6 +38,9 @@ static inline uint64_t mtl_recency_after(const struct mtl_recency *recency, uint
 	return recency->after(recency, position);
 }
 
+/* The same on any processor; the other way needs vectors. */
+uint64_t mtl_recency_after_anywhere(const struct mtl_recency *recency, uint64_t position);
+
 /* Sets the mark at `end`, which must be below capacity, and moves end on; returns its position. */
 uint64_t mtl_recency_add(struct mtl_recency *recency);
 void mtl_recency_remove(struct mtl_recency *recency, uint64_t position);

@@ -2,15 +2,14 @@
 /*
  * The format of a trace, from the block that it begins with.
  *
- *     binary: what perf record writes, or something compressed twice, is told apart and refused;
- *             records that keep their promises are oracle's (trace_binary.c); else u64, unless all
- *             there is does not divide by 8
- *     text:   more than half of the lines are records of lackey, or what perf script writes; else
- *             tokens
+ *     lackey, perf-script: more than half of the lines are such
+ *     tokens:              no NUL or other control character
+ *     oracle:              records that keep their promises (trace_binary.c)
+ *     u64:                 the rest, unless that is all and does not divide by 8
  *
- * Bytes that text cannot hold (NUL and other control characters) make content binary. Lines that
- * belong to no format (comments, call chains, valgrind's own) do not count. Of nothing, tokens are
- * as good a guess as any.
+ * Programs, what perf record writes and what is compressed twice are told apart and refused. Lines
+ * that belong to no format (comments, call chains, valgrind's own) do not count. Of nothing, tokens
+ * are as good a guess as any.
  */
 
 #include <errno.h>
@@ -95,8 +94,8 @@ int trace_guess(struct trace_reader *reader, enum trace_format *ret_format)
 {
 	size_t size = (size_t)(reader->end - reader->next);
 
-	if (is_binary(reader->next, size))
-		return guess_binary(reader, size, ret_format);
 	*ret_format = guess_text(reader->next, size);
+	if (*ret_format == TRACE_TOKENS && is_binary(reader->next, size))
+		return guess_binary(reader, size, ret_format);
 	return 0;
 }

@@ -10,8 +10,8 @@
  * 16 columns, gets a blank of its own. So the data address is the first cell of 16 columns, blanks
  * and then hexadecimal digits without leading zeros, that
  *
- *   - begins one blank after another field, or begins the line; after the first ": " of a line
- *     that has one;
+ *   - begins one blank after another field (of which pid/tid is padded to 5 digits behind the
+ *     bar), or begins the line; after the first ": " of a line that has one;
  *   - is followed by a blank or the end of the line, and is not the number of a data source, which
  *     is followed by its explanation ("|OP LOAD|LVL …");
  *   - has a decimal digit, if it begins the line: "dd" is a program.
@@ -88,7 +88,10 @@ static bool ends_cell(struct line line, struct line word)
 	for (const unsigned char *p = cell; p < word.start; p++)
 		if (*p != ' ')
 			return false;
-	return cell == line.start || (cell - line.start >= 2 && cell[-1] == ' ' && cell[-2] != ' ');
+	if (cell == line.start)
+		return true;
+	return cell - line.start >= 2 && cell[-1] == ' ' &&
+	       (cell[-2] != ' ' || (cell - line.start >= 7 && cell[-7] == '/'));
 }
 
 static bool has_decimal_digit(struct line word)
@@ -98,21 +101,19 @@ static bool has_decimal_digit(struct line word)
 	return word.start < word.end;
 }
 
-/* Nothing but words that are no numbers between it and the first bar of an explanation? */
+/* Does the explanation of a data source follow without another number before it? Older versions do
+ * not begin it with "|OP ". */
 static bool is_data_source(struct line line, struct line word)
 {
-	struct line rest = {word.end, find((struct line){word.end, line.end}, "|")};
+	struct line rest = {word.end, find(line, "|OP ") ?: find(line, "|SNP ")};
 	uint64_t value;
 
-	if (!rest.end || !find((struct line){word.end, line.end}, "|SNP "))
-		return false;
-	for (;;) {
+	while (word.end < rest.end) {
 		word = word_at(rest, word.end);
-		if (word.start == word.end)
-			return true;
-		if (word.end - word.start >= 4 && parse_number(word, &value))
+		if (parse_number(word, &value))
 			return false;
 	}
+	return rest.end > rest.start;
 }
 
 /* The first cell there is, or an empty word. */

@@ -272,10 +272,11 @@ static int nothing_behind(struct trace_source *source, char *ret_error, size_t e
 
 	if (n < 0)
 		return cannot_read(source, (int)n, ret_error, error_size);
-	if (source->raw_total != used)
-		return damaged(
-		        source, "are followed by something else", NULL, ret_error, error_size);
-	return 0;
+	if (source->raw_total == used)
+		return 0;
+	return damaged(source,
+	        source->at_start ? "are truncated or corrupt" : "are followed by something else",
+	        NULL, ret_error, error_size);
 }
 
 static ssize_t read_archive(
@@ -313,12 +314,15 @@ static int start_archive(struct trace_source *source, char *ret_error, size_t er
 	status = archive_read_append_filter(archive, source->compression->filter);
 	if (status == ARCHIVE_OK)
 		status = archive_read_open(archive, source, NULL, give_raw, NULL);
+	/* Content that cannot be decompressed at all is "empty" to libarchive. */
+	if (status == ARCHIVE_OK && archive_errno(archive))
+		status = ARCHIVE_FATAL;
 	if (status == ARCHIVE_OK)
 		status = archive_read_next_header(archive, &entry);
 	source->finished = status == ARCHIVE_EOF;
-	return status == ARCHIVE_OK || source->finished
-	               ? 0
-	               : archive_failed(source, ret_error, error_size);
+	if (source->finished)
+		return nothing_behind(source, ret_error, error_size);
+	return status == ARCHIVE_OK ? 0 : archive_failed(source, ret_error, error_size);
 }
 
 static int start(struct trace_source *source, char *ret_error, size_t error_size)

@@ -4,7 +4,7 @@
  *
  * Reading order: this file, options.c (what every command accepts), client.c and explain.c (talking
  * to mtld), question.c (its methods), then one file a command. A curve is shown by curve_report.c
- * with curve_table.c, curve_plot.c and curve_sentence.c.
+ * with curve_table.c, curve_plot.c and curve_sentence.c. `mtl trace` begins in command_trace.c.
  */
 
 #include <errno.h>
@@ -30,6 +30,9 @@ static const struct command commands[] = {
                 COMMAND_DOCTOR},
         {"track", command_track, "PID", 1, 1, "start observing a process", COMMAND_TRACK},
         {"untrack", command_untrack, "PID", 1, 1, "stop observing a process", COMMAND_UNTRACK},
+        {"trace", command_trace, "FILE | -", 1, 1,
+                "the miss-ratio curve of a recorded trace, and all that follows from it",
+                COMMAND_TRACE},
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -37,7 +40,8 @@ static const struct command commands[] = {
 static void print_help(void)
 {
 	printf("usage: mtl [--socket PATH] [--root DIR] COMMAND [OPTION]... [OPERAND]...\n\n"
-	       "How many cache misses a running program would take with any size of cache.\n\n");
+	       "How many cache misses a program takes with any size of cache, live or from a "
+	       "trace.\n\n");
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		printf("  %-18s %s\n", commands[i].name, commands[i].help);
 	printf("\n");

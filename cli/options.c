@@ -17,21 +17,22 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "size.h"
+#include "option_values.h"
+#include "terminal.h"
 
 #define DEFAULT_SOCKET "/run/mtld/io.mtld"
-#define LIST_MAX 4096
+#define LEFT_USUAL 18 /* columns of an option's name in the help */
+#define LEFT_MAX 64
+#define HELP_WIDTH 100
 #define CURVES (COMMAND_RUN | COMMAND_CURVE)
 #define TABLES (CURVES | COMMAND_LIST | COMMAND_STATUS | COMMAND_DOCTOR)
-
-typedef int (*parse_function)(const char *text, void *field, char *ret_error, size_t error_size);
 
 struct row {
 	const char *name;
 	const char *argument; /* NULL: a flag */
 	const char *help;
 	int commands;
-	parse_function parse;
+	value_function parse;
 	size_t offset;
 };
 
@@ -39,164 +40,67 @@ struct conflict {
 	const char *one, *other, *why;
 };
 
-static int parse_flag(const char *text, void *field, char *ret_error, size_t error_size)
-{
-	(void)text, (void)ret_error, (void)error_size;
-	*(bool *)field = true;
-	return 0;
-}
-
-static int parse_text(const char *text, void *field, char *ret_error, size_t error_size)
-{
-	if (!*text) {
-		snprintf(ret_error, error_size, "an empty name is not accepted");
-		return -EINVAL;
-	}
-	*(const char **)field = text;
-	return 0;
-}
-
-static int parse_size(const char *text, void *field, char *ret_error, size_t error_size)
-{
-	return size_parse(text, field, ret_error, error_size);
-}
-
-static int parse_seconds(const char *text, void *field, char *ret_error, size_t error_size)
-{
-	return seconds_parse(text, field, ret_error, error_size);
-}
-
-static int parse_duration(const char *text, void *field, char *ret_error, size_t error_size)
-{
-	double seconds;
-	int r = seconds_parse(text, &seconds, ret_error, error_size);
-
-	if (r < 0)
-		return r;
-	if (seconds <= 0) {
-		snprintf(
-		        ret_error, error_size, "'%s' is too short: give more than 0 seconds", text);
-		return -EINVAL;
-	}
-	*(double *)field = seconds;
-	return 0;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static void sort_unique(struct number_list *list)
-{
-	size_t kept = 0;
-
-	qsort(list->values, list->n, sizeof(double), compare_numbers);
-	for (size_t i = 0; i < list->n; i++) {
-		if (kept == 0 || list->values[i] != list->values[kept - 1])
-			list->values[kept++] = list->values[i];
-	}
-	list->n = kept;
-}
-
-static size_t count_items(const char *text)
-{
-	size_t n = 1;
-
-	for (; *text; text++)
-		n += *text == ',';
-	return n;
-}
-
-static int fill_list(struct number_list *list, char *text, parse_function item, char *ret_error,
-        size_t error_size)
-{
-	char *token;
-
-	while ((token = strsep(&text, ","))) {
-		token += strspn(token, " ");
-		int r = item(token, &list->values[list->n], ret_error, error_size);
-
-		if (r < 0)
-			return r;
-		list->n++;
-	}
-	return 0;
-}
-
-static int parse_list(const char *text, struct number_list *ret_list, parse_function item,
-        char *ret_error, size_t error_size)
-{
-	_cleanup_free_ char *copy = strdup(text);
-	_cleanup_free_ double *values = NULL;
-	struct number_list list = {0};
-	size_t n = count_items(text);
-	int r;
-
-	if (n > LIST_MAX) {
-		snprintf(ret_error, error_size, "%zu items are too many: give at most %d", n,
-		        LIST_MAX);
-		return -EINVAL;
-	}
-	list.values = values = calloc(n, sizeof(double));
-	if (!copy || !values) {
-		snprintf(ret_error, error_size, "out of memory");
-		return -ENOMEM;
-	}
-	r = fill_list(&list, copy, item, ret_error, error_size);
-	if (r < 0)
-		return r;
-	sort_unique(&list);
-	free(ret_list->values);
-	*ret_list = list;
-	TAKE_PTR(values);
-	return 0;
-}
-
-static int parse_sizes(const char *text, void *field, char *ret_error, size_t error_size)
-{
-	return parse_list(text, field, parse_size, ret_error, error_size);
-}
-
-static int parse_windows(const char *text, void *field, char *ret_error, size_t error_size)
-{
-	return parse_list(text, field, parse_duration, ret_error, error_size);
-}
-
 #define FIELD(name) offsetof(struct options, name)
 
 static const struct row rows[] = {
         {"socket", "PATH", "where mtld listens (or MTL_SOCKET; default " DEFAULT_SOCKET ")",
-                COMMAND_ANY, parse_text, FIELD(socket)},
-        {"root", "DIR", "take /proc and /sys from below DIR", COMMAND_ANY, parse_text, FIELD(root)},
-        {"help", NULL, "show this help", COMMAND_ANY, parse_flag, FIELD(help)},
-        {"version", NULL, "show the version", COMMAND_ANY, parse_flag, FIELD(version)},
-        {"json", NULL, "one JSON object on standard output and nothing else", TABLES, parse_flag,
-                FIELD(json)},
-        {"csv", NULL, "comma-separated values, a header line first", CURVES, parse_flag,
-                FIELD(csv)},
-        {"sizes", "LIST", "cache sizes to report, such as 512K,1.5M,8M", CURVES, parse_sizes,
-                FIELD(sizes)},
+                COMMAND_ANY & ~COMMAND_TRACE, value_text, FIELD(socket)},
+        {"root", "DIR", "take /proc and /sys from below DIR", COMMAND_ANY, value_text, FIELD(root)},
+        {"help", NULL, "show this help", COMMAND_ANY, value_flag, FIELD(help)},
+        {"version", NULL, "show the version", COMMAND_ANY, value_flag, FIELD(version)},
+        {"json", NULL, "one JSON object on standard output and nothing else",
+                TABLES | COMMAND_TRACE, value_flag, FIELD(json)},
+        {"csv", NULL, "comma-separated values, a header line first", CURVES | COMMAND_TRACE,
+                value_flag, FIELD(csv)},
+        {"sizes", "LIST", "cache sizes to report, such as 512K,1.5M,8M", CURVES | COMMAND_TRACE,
+                value_sizes, FIELD(sizes)},
         {"windows", "LIST", "windows of CPU time to report the footprint at, such as 1ms,0.1s",
-                CURVES, parse_windows, FIELD(windows)},
+                CURVES, value_windows, FIELD(windows)},
         {"reference", "SIZE", "size that relative miss ratios refer to (default: the L2 cache)",
-                CURVES, parse_size, FIELD(reference)},
-        {"record", "FILE", "save the observations, for `mtl curve --from FILE`", CURVES, parse_text,
+                CURVES, value_size, FIELD(reference)},
+        {"record", "FILE", "save the observations, for `mtl curve --from FILE`", CURVES, value_text,
                 FIELD(record)},
         {"duration", "S", "end the command after S seconds (default: when it ends by itself)",
-                COMMAND_RUN, parse_duration, FIELD(duration)},
-        {"verbose", NULL, "show what mtld says", COMMAND_RUN | COMMAND_DOCTOR, parse_flag,
+                COMMAND_RUN, value_duration, FIELD(duration)},
+        {"verbose", NULL, "show what mtld says", COMMAND_RUN | COMMAND_DOCTOR, value_flag,
                 FIELD(verbose)},
-        {"watch", NULL, "go on, with a new curve about once a second", COMMAND_CURVE, parse_flag,
+        {"watch", NULL, "go on, with a new curve about once a second", COMMAND_CURVE, value_flag,
                 FIELD(watch)},
         {"from", "FILE", "estimate from saved observations, without mtld", COMMAND_CURVE,
-                parse_text, FIELD(from)},
+                value_text, FIELD(from)},
         {"wait", "S", "how long to wait for enough observations (default 10)", COMMAND_CURVE,
-                parse_seconds, FIELD(wait)},
+                value_seconds, FIELD(wait)},
         {"idle", "S", "forget the process when nobody asked for it for S seconds (default: never)",
-                COMMAND_TRACK, parse_seconds, FIELD(idle)},
+                COMMAND_TRACK, value_seconds, FIELD(idle)},
+        {"format", "FORMAT",
+                "lackey, perf-script, tokens, u64 or oracle (default: as the content looks)",
+                COMMAND_TRACE, value_format, FIELD(format)},
+        {"line-size", "SIZE",
+                "bytes of a line, a power of two (default 64; where data are named instead of "
+                "addresses, 1: sizes are then numbers of data)",
+                COMMAND_TRACE, value_line_size, FIELD(line_size)},
+        {"instructions", NULL, "count accesses to code too", COMMAND_TRACE, value_flag,
+                FIELD(instructions)},
+        {"method", "METHOD",
+                "exact (default), footprint, aet, statstack, shards:R (of a share R of the lines) "
+                "or shards-size:N (of N lines)",
+                COMMAND_TRACE, value_method, FIELD(method)},
+        {"cache", "SIZE:WAYS:LINE",
+                "a set-associative cache, simulated and predicted, such as 32K:8:64; may be "
+                "repeated",
+                COMMAND_TRACE, value_cache, FIELD(caches)},
+        {"emit", "WHAT",
+                "instead of the curve: ai, rt, rd, pd-rt, pd-rd (sequences), rt-hist, rd-hist, "
+                "footprint, fill-time, aet, inter-miss, residence or easton-fagin",
+                COMMAND_TRACE, value_emission, FIELD(emission)},
+        {"windows", "LIST", "accesses to report the footprint at, such as 1000,50k,2M",
+                COMMAND_TRACE, value_counts, FIELD(windows)},
+        {"compare", NULL, "all methods: their errors against exact, time and memory", COMMAND_TRACE,
+                value_flag, FIELD(compare)},
+        {"plot", "FILE", "draw the curve into a .svg, .png or .pdf, by gnuplot", COMMAND_TRACE,
+                value_plot, FIELD(plot)},
+        {"memory", "SIZE", "how much to use at most (default: half of what is available)",
+                COMMAND_TRACE, value_size, FIELD(memory)},
 };
 
 static const struct conflict conflicts[] = {
@@ -206,9 +110,15 @@ static const struct conflict conflicts[] = {
         {"record", "from", "FILE is the record already"},
         {"watch", "from", "a record does not change"},
         {"wait", "from", "a record does not grow"},
+        {"compare", "method", "it takes all methods"},
+        {"compare", "emit", "choose one of them"},
+        {"compare", "cache", "caches go with one curve"},
+        {"emit", "cache", "caches go with the curve"},
+        {"emit", "plot", "only curves are drawn"},
 };
 
 #define N_ROWS (sizeof(rows) / sizeof(rows[0]))
+_Static_assert(N_ROWS <= 64, "struct options has a bit for each row");
 
 void options_init(struct options *ret_options)
 {
@@ -220,6 +130,7 @@ void options_init(struct options *ret_options)
 	        .duration = NAN,
 	        .wait = NAN,
 	        .idle = NAN,
+	        .memory = NAN,
 	};
 }
 
@@ -227,7 +138,9 @@ void options_done(struct options *options)
 {
 	free(options->sizes.values);
 	free(options->windows.values);
+	free(options->caches.caches);
 	options->sizes = options->windows = (struct number_list){0};
+	options->caches = (struct trace_cache_list){0};
 }
 
 static size_t row_index(const char *name)
@@ -269,13 +182,22 @@ static int apply(
 	return 0;
 }
 
+/* Commands may have rows of the same name. */
+static bool is_given(const struct options *options, const char *name)
+{
+	for (size_t i = 0; i < N_ROWS; i++) {
+		if (strcmp(rows[i].name, name) == 0 && options->given >> i & 1)
+			return true;
+	}
+	return false;
+}
+
 static int check_conflicts(const struct options *options, char *ret_error, size_t error_size)
 {
 	for (size_t i = 0; i < sizeof(conflicts) / sizeof(conflicts[0]); i++) {
 		const struct conflict *c = &conflicts[i];
 
-		if (options->given >> row_index(c->one) & options->given >> row_index(c->other) &
-		        1) {
+		if (is_given(options, c->one) && is_given(options, c->other)) {
 			snprintf(ret_error, error_size, "--%s and --%s do not go together: %s",
 			        c->one, c->other, c->why);
 			return -EINVAL;
@@ -318,16 +240,44 @@ int options_parse(enum command_bit command, int argc, char **argv, struct option
 	return r < 0 ? r : optind;
 }
 
+static int left_text(const struct row *row, char *ret_text, size_t size)
+{
+	return snprintf(ret_text, size, "--%s%s%s", row->name, row->argument ? " " : "",
+	        row->argument ?: "");
+}
+
+static int left_width(enum command_bit command)
+{
+	char left[LEFT_MAX];
+	int width = LEFT_USUAL;
+
+	for (size_t i = 0; i < N_ROWS; i++) {
+		int n = rows[i].commands & command ? left_text(&rows[i], left, sizeof(left)) : 0;
+
+		width = n > width ? n : width;
+	}
+	return width;
+}
+
+static void print_row(FILE *file, const struct row *row, int width)
+{
+	char left[LEFT_MAX], help[512], *rest = help;
+
+	left_text(row, left, sizeof(left));
+	snprintf(help, sizeof(help), "%s", row->help);
+	wrap_words(help, (size_t)(HELP_WIDTH - width));
+	fprintf(file, "  %-*s %s\n", width, left, strsep(&rest, "\n"));
+	while (rest)
+		fprintf(file, "  %-*s %s\n", width, "", strsep(&rest, "\n"));
+}
+
 void options_print(FILE *file, enum command_bit command)
 {
-	for (size_t i = 0; i < N_ROWS; i++) {
-		char left[32];
+	int width = left_width(command);
 
-		if (!(rows[i].commands & command))
-			continue;
-		snprintf(left, sizeof(left), "--%s%s%s", rows[i].name, rows[i].argument ? " " : "",
-		        rows[i].argument ?: "");
-		fprintf(file, "  %-18s %s\n", left, rows[i].help);
+	for (size_t i = 0; i < N_ROWS; i++) {
+		if (rows[i].commands & command)
+			print_row(file, &rows[i], width);
 	}
 }
 

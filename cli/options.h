@@ -7,6 +7,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "trace_caches.h"
+#include "trace_emit.h"
+#include "trace_methods.h"
+#include "trace_reader.h"
+
 /* What the program's exit status says; scripts rely on it. */
 enum exit_code {
 	MTL_DONE = 0,
@@ -26,6 +31,7 @@ enum command_bit {
 	COMMAND_DOCTOR = 1 << 5,
 	COMMAND_TRACK = 1 << 6,
 	COMMAND_UNTRACK = 1 << 7,
+	COMMAND_TRACE = 1 << 8,
 	COMMAND_ANY = -1,
 };
 
@@ -41,6 +47,15 @@ struct options {
 	const char *record, *from;
 	struct number_list sizes, windows;
 	double reference, duration, wait, idle;
+	/* of mtl trace */
+	enum trace_format format;
+	uint32_t line_size; /* 0: not given, like a method without kind and an emission of NULL */
+	bool instructions, compare;
+	struct trace_method method;
+	struct trace_cache_list caches;
+	const struct trace_emission *emission;
+	const char *plot;
+	double memory;
 	uint64_t given; /* one bit per row of the option table */
 };
 
@@ -78,5 +93,6 @@ int command_status(const struct options *options, int n_operands, char **operand
 int command_doctor(const struct options *options, int n_operands, char **operands);
 int command_track(const struct options *options, int n_operands, char **operands);
 int command_untrack(const struct options *options, int n_operands, char **operands);
+int command_trace(const struct options *options, int n_operands, char **operands);
 
 #endif

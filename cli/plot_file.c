@@ -30,6 +30,7 @@
 
 #define PROGRAM "gnuplot"
 #define PACKAGE "gnuplot-nox"
+#define NOT_FOUND 127 /* exit status where there was nothing to run, if that was found out late */
 #define TICS_MAX 12
 #define TEXT 256
 
@@ -189,6 +190,8 @@ static int run_gnuplot(FILE *script, FILE *picture, FILE *complaints, int *ret_s
 	posix_spawn_file_actions_destroy(&actions);
 	while (r == 0 && waitpid(pid, ret_status, 0) < 0)
 		r = errno == EINTR ? 0 : errno;
+	if (r == 0 && WIFEXITED(*ret_status) && WEXITSTATUS(*ret_status) == NOT_FOUND)
+		r = ENOENT;
 	return -r;
 }
 

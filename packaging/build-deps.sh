@@ -33,7 +33,9 @@ check    procps             ps
 check    bzip2              bzip2
 check    util-linux         unshare
 check    jq                 jq
+check    gnuplot-nox        gnuplot
 demo     bzip2              bzip2
+demo     gnuplot-nox        gnuplot
 fuzz     libclang-rt-14-dev libclang-rt-14-dev
 format   clang-format       clang-format
 machine  qemu-system-x86    qemu-system-x86_64

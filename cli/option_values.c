@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What options accept: one function a kind of value, called by the rows of the table in options.c.
+ * Single numbers are parsed in size.c, what only traces have in the files of `mtl trace`.
+ */
+
+#include "option_values.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "options.h"
+#include "plot_file.h"
+#include "size.h"
+
+#define LIST_MAX 4096
+
+int value_flag(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	(void)text, (void)ret_error, (void)error_size;
+	*(bool *)field = true;
+	return 0;
+}
+
+int value_text(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	if (!*text) {
+		snprintf(ret_error, error_size, "an empty name is not accepted");
+		return -EINVAL;
+	}
+	*(const char **)field = text;
+	return 0;
+}
+
+int value_size(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	return size_parse(text, field, ret_error, error_size);
+}
+
+int value_seconds(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	return seconds_parse(text, field, ret_error, error_size);
+}
+
+int value_duration(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	double seconds;
+	int r = seconds_parse(text, &seconds, ret_error, error_size);
+
+	if (r < 0)
+		return r;
+	if (seconds <= 0) {
+		snprintf(
+		        ret_error, error_size, "'%s' is too short: give more than 0 seconds", text);
+		return -EINVAL;
+	}
+	*(double *)field = seconds;
+	return 0;
+}
+
+static int value_count(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	return count_parse(text, field, ret_error, error_size);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort_unique(struct number_list *list)
+{
+	size_t kept = 0;
+
+	qsort(list->values, list->n, sizeof(double), compare_numbers);
+	for (size_t i = 0; i < list->n; i++) {
+		if (kept == 0 || list->values[i] != list->values[kept - 1])
+			list->values[kept++] = list->values[i];
+	}
+	list->n = kept;
+}
+
+static size_t count_items(const char *text)
+{
+	size_t n = 1;
+
+	for (; *text; text++)
+		n += *text == ',';
+	return n;
+}
+
+static int fill_list(struct number_list *list, char *text, value_function item, char *ret_error,
+        size_t error_size)
+{
+	char *token;
+
+	while ((token = strsep(&text, ","))) {
+		token += strspn(token, " ");
+		int r = item(token, &list->values[list->n], ret_error, error_size);
+
+		if (r < 0)
+			return r;
+		list->n++;
+	}
+	return 0;
+}
+
+static int value_list(const char *text, struct number_list *ret_list, value_function item,
+        char *ret_error, size_t error_size)
+{
+	_cleanup_free_ char *copy = strdup(text);
+	_cleanup_free_ double *values = NULL;
+	struct number_list list = {0};
+	size_t n = count_items(text);
+	int r;
+
+	if (n > LIST_MAX) {
+		snprintf(ret_error, error_size, "%zu items are too many: give at most %d", n,
+		        LIST_MAX);
+		return -EINVAL;
+	}
+	list.values = values = calloc(n, sizeof(double));
+	if (!copy || !values) {
+		snprintf(ret_error, error_size, "out of memory");
+		return -ENOMEM;
+	}
+	r = fill_list(&list, copy, item, ret_error, error_size);
+	if (r < 0)
+		return r;
+	sort_unique(&list);
+	free(ret_list->values);
+	*ret_list = list;
+	TAKE_PTR(values);
+	return 0;
+}
+
+int value_sizes(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	return value_list(text, field, value_size, ret_error, error_size);
+}
+
+int value_windows(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	return value_list(text, field, value_duration, ret_error, error_size);
+}
+
+int value_counts(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	return value_list(text, field, value_count, ret_error, error_size);
+}
+
+int value_format(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	return trace_format_parse(text, field, ret_error, error_size);
+}
+
+int value_line_size(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	return trace_line_size_parse(text, field, ret_error, error_size);
+}
+
+int value_method(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	return trace_method_parse(text, field, ret_error, error_size);
+}
+
+int value_cache(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	struct trace_cache_list *list = field;
+	struct trace_cache cache, *more;
+	int r = trace_cache_parse(text, &cache, ret_error, error_size);
+
+	if (r < 0)
+		return r;
+	more = reallocarray(list->caches, list->n + 1, sizeof(*more));
+	if (!more) {
+		snprintf(ret_error, error_size, "out of memory");
+		return -ENOMEM;
+	}
+	list->caches = more;
+	list->caches[list->n++] = cache;
+	return 0;
+}
+
+int value_emission(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	return trace_emission_parse(text, field, ret_error, error_size);
+}
+
+int value_plot(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	int r = plot_file_check(text, ret_error, error_size);
+
+	if (r < 0)
+		return r;
+	*(const char **)field = text;
+	return 0;
+}

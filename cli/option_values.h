@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTL_CLI_OPTION_VALUES_H
+#define MTL_CLI_OPTION_VALUES_H
+
+#include <stddef.h>
+
+/*
+ * Reads what was given to an option into its field of struct options. 0, or a negative errno with
+ * one sentence in ret_error; the field is then as before.
+ */
+typedef int (*value_function)(const char *text, void *field, char *ret_error, size_t error_size);
+
+int value_flag(const char *text, void *field, char *ret_error, size_t error_size);     /* bool */
+int value_text(const char *text, void *field, char *ret_error, size_t error_size);     /* char * */
+int value_size(const char *text, void *field, char *ret_error, size_t error_size);     /* double */
+int value_seconds(const char *text, void *field, char *ret_error, size_t error_size);  /* double */
+int value_duration(const char *text, void *field, char *ret_error, size_t error_size); /* > 0 */
+
+/* struct number_list */
+int value_sizes(const char *text, void *field, char *ret_error, size_t error_size);
+int value_windows(const char *text, void *field, char *ret_error, size_t error_size);
+int value_counts(const char *text, void *field, char *ret_error, size_t error_size);
+
+/* Of `mtl trace`. */
+int value_format(const char *text, void *field, char *ret_error, size_t error_size);
+int value_line_size(const char *text, void *field, char *ret_error, size_t error_size);
+int value_method(const char *text, void *field, char *ret_error, size_t error_size);
+int value_cache(const char *text, void *field, char *ret_error, size_t error_size); /* one more */
+int value_emission(const char *text, void *field, char *ret_error, size_t error_size);
+int value_plot(const char *text, void *field, char *ret_error, size_t error_size);
+
+#endif

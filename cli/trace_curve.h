@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTL_CLI_TRACE_CURVE_H
+#define MTL_CLI_TRACE_CURVE_H
+
+#include <stdio.h>
+#include <json-c/json.h>
+
+#include "terminal.h"
+#include "trace_caches.h"
+#include "trace_methods.h"
+#include "trace_session.h"
+
+struct trace_point {
+	double size_bytes;
+	double fill_time; /* accesses; INFINITY: it holds all */
+	double miss_ratio;
+};
+
+struct trace_curve {
+	const struct trace_facts *facts;
+	char method[32];
+	struct trace_point *points; /* ascending */
+	size_t n_points;
+	struct trace_cache_result *caches;
+	size_t n_caches;
+};
+
+/* From the engine of the method; without caches. -ENOMEM, -EINVAL. */
+int trace_curve_new(const struct trace_facts *facts, const struct trace_method *method,
+        struct trace_engine *engine, const struct number_list *sizes,
+        struct trace_curve *ret_curve);
+void trace_curve_done(struct trace_curve *curve);
+
+/* {"accesses", "distinct", "cold", "line_bytes"}: how every JSON answer about a trace begins.
+ * -ENOMEM. */
+int trace_facts_to_json(const struct trace_facts *facts, struct json_object **ret_object);
+/* Members of an object: null where not finite; rounded to a whole number. -ENOMEM. */
+int trace_put_number(struct json_object *object, const char *name, double value);
+int trace_put_count(struct json_object *object, const char *name, double value);
+
+/* -ENOMEM. */
+int trace_curve_to_json(const struct trace_curve *curve, struct json_object **ret_object);
+/* Points only, a header line first; no value where JSON has null. */
+void trace_curve_csv(FILE *file, const struct trace_curve *curve);
+
+/* For people: header, tables, plot and a sentence. -ENOMEM, -EIO. */
+int trace_curve_report(
+        FILE *file, const struct trace_curve *curve, const struct terminal *terminal);
+/* What the trace is and how it was read: the lines that every report begins with. method NULL:
+ * none. */
+void trace_header(FILE *file, const struct trace_facts *facts, const char *method,
+        const struct terminal *terminal);
+/* One sentence about a trace that is a sample and what was left out of it; "": nothing to say. */
+void trace_note(const struct trace_facts *facts, char *ret_text, size_t size);
+/* A size, or a number of data where sizes are such. */
+char *trace_size_text(const struct trace_facts *facts, double size, char *ret_text);
+/* What the points say, without a line end. */
+void trace_sentence(const struct trace_curve *curve, char *ret_text, size_t size);
+
+/* All into one picture (plot_file.h). Returns an exit code, having said what was wrong. */
+int trace_curves_plot(const char *path, const struct trace_curve *const *curves, size_t n);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pictures by gnuplot, with programs in its place: one that gives back the script it was given, one
+ * that fails, none at all. The old picture stays until there is a new one, and nothing else is
+ * left.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+
+#include "../../cli/plot_file.h"
+#include "cleanup.h"
+#include "fake_root.h"
+
+#define TEXT 8192
+
+static const double sizes[] = {4096, 8192, 1048576}, values[] = {0.5, 0.25, 0.125};
+static const struct plot_series series[] = {
+        {"exact", sizes, values, 3}, {"it's", sizes, values, 2}};
+static char old_path[4096];
+
+static int setup(void **state)
+{
+	snprintf(old_path, sizeof(old_path), "%s", getenv("PATH"));
+	return fake_root_new(state);
+}
+
+static int teardown(void **state)
+{
+	setenv("PATH", old_path, 1);
+	return fake_root_free(state);
+}
+
+/* A gnuplot that is this shell script; without one, none is found. */
+static void fake_gnuplot(const char *script)
+{
+	char path[8192];
+
+	snprintf(path, sizeof(path), "%s:%s", fake_path("bin"), script ? old_path : "");
+	if (script) {
+		fake_file("bin/gnuplot", script);
+		chmod(fake_path("bin/gnuplot"), 0755);
+	}
+	setenv("PATH", path, 1);
+}
+
+static int plot(const char *title, size_t n_series, char *ret_error)
+{
+	struct plot_request request = {.title = title,
+	        .size_title = "cache size",
+	        .value_title = "miss ratio",
+	        .bytes = true,
+	        .series = series,
+	        .n_series = n_series};
+
+	return plot_file_write(fake_path("out/curve.svg"), &request, ret_error, 512);
+}
+
+static const char *picture(void)
+{
+	static char text[TEXT];
+	_cleanup_fclose_ FILE *file = fopen(fake_path("out/curve.svg"), "r");
+
+	text[file ? fread(text, 1, sizeof(text) - 1, file) : 0] = '\0';
+	return text;
+}
+
+static int files_in_out(void)
+{
+	_cleanup_closedir_ DIR *directory = opendir(fake_path("out"));
+	int n = 0;
+
+	for (struct dirent *entry; (entry = readdir(directory));)
+		n += entry->d_name[0] != '.';
+	return n;
+}
+
+static void what_gnuplot_is_told(void **state)
+{
+	char error[512];
+	struct stat status;
+
+	(void)state;
+	fake_file("out/curve.svg", "old");
+	chmod(fake_path("out/curve.svg"), 0600);
+	fake_gnuplot("#!/bin/sh\n[ \"$*\" = -d ] && cat\n");
+	assert_int_equal(plot("a 'b' `c` \"d\" \n e", 2, error), 0);
+	assert_non_null(strstr(picture(), "set terminal svg"));
+	assert_non_null(strstr(picture(), "\nset title 'a ''b'' `c` \"d\" ? e' noenhanced\n"));
+	assert_non_null(strstr(picture(), "'4 KiB' 4096, '8 KiB' 8192"));
+	assert_non_null(strstr(picture(), "'1 MiB' 1048576)"));
+	assert_non_null(
+	        strstr(picture(), "$curve0 << END\n4096 0.5\n8192 0.25\n1048576 0.125\nEND"));
+	assert_non_null(strstr(picture(), "$curve1 << END\n4096 0.5\n8192 0.25\nEND"));
+	assert_non_null(strstr(picture(), " title 'exact', $curve1"));
+	assert_non_null(strstr(picture(), " title 'it''s'\n"));
+	assert_int_equal(files_in_out(), 1);
+	assert_int_equal(stat(fake_path("out/curve.svg"), &status), 0);
+	assert_int_equal(status.st_mode & 0600, 0600);
+}
+
+static void assert_fails(int wanted, const char *said)
+{
+	char error[512];
+
+	fake_file("out/curve.svg", "old");
+	assert_int_equal(plot("t", 1, error), wanted);
+	if (!strstr(error, said))
+		print_message("%s\n", error);
+	assert_non_null(strstr(error, said));
+	assert_string_equal(picture(), "old");
+	assert_int_equal(files_in_out(), 1);
+}
+
+static void what_fails_leaves_the_old_picture(void **state)
+{
+	(void)state;
+	fake_gnuplot("#!/bin/sh\nprintf half\nprintf '\\n   ^\\nline 3: odd\\n' >&2\nexit 1\n");
+	assert_fails(-EIO, "gnuplot failed: line 3: odd");
+	fake_gnuplot("#!/bin/sh\nkill -9 $$\n");
+	assert_fails(-EIO, "gnuplot failed: it does not say why");
+	fake_gnuplot("#!/bin/sh\n:\n");
+	assert_fails(-ENODATA, "gnuplot has drawn nothing");
+	fake_gnuplot(NULL);
+	unlink(fake_path("bin/gnuplot"));
+	assert_fails(-ENOENT, "install the package gnuplot-nox");
+}
+
+static void a_place_that_cannot_be_written_is_said(void **state)
+{
+	char error[512];
+
+	(void)state;
+	fake_gnuplot("#!/bin/sh\ncat\n");
+	assert_int_equal(plot("t", 1, error), -ENOENT);
+	assert_non_null(strstr(error, "cannot write /"));
+	assert_non_null(strstr(error, "No such file"));
+}
+
+static void one_size_is_drawn_too(void **state)
+{
+	const struct plot_series one = {"one", sizes, values, 1};
+	struct plot_request request = {
+	        .title = "t", .size_title = "s", .value_title = "v", .series = &one, .n_series = 1};
+	char error[512];
+
+	(void)state;
+	fake_file("out/curve.svg", "old");
+	fake_gnuplot("#!/bin/sh\ncat\n");
+	assert_int_equal(
+	        plot_file_write(fake_path("out/curve.svg"), &request, error, sizeof(error)), 0);
+	assert_non_null(strstr(picture(), "set xrange [2048:8192]"));
+	assert_non_null(strstr(picture(), "set xtics ('2048' 2048, '4096' 4096, '8192' 8192)"));
+}
+
+static void the_name_says_the_kind(void **state)
+{
+	char error[512];
+
+	(void)state;
+	assert_int_equal(plot_file_check("a.svg", error, sizeof(error)), 0);
+	assert_int_equal(plot_file_check("a.PNG", error, sizeof(error)), 0);
+	assert_int_equal(plot_file_check("d/a.b.pdf", error, sizeof(error)), 0);
+	assert_int_equal(plot_file_check(".pdf", error, sizeof(error)), -EINVAL);
+	assert_int_equal(plot_file_check("a.jpg", error, sizeof(error)), -EINVAL);
+	assert_non_null(strstr(error, "'a.jpg'"));
+}
+
+#define ROOTED(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        ROOTED(what_gnuplot_is_told),
+	        ROOTED(what_fails_leaves_the_old_picture),
+	        ROOTED(a_place_that_cannot_be_written_is_said),
+	        ROOTED(one_size_is_drawn_too),
+	        cmocka_unit_test(the_name_says_the_kind),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

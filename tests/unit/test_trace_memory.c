@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How much memory a trace may take: what the kernel has available, and what control groups allow.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "../../cli/trace_memory.h"
+#include "fake_root.h"
+
+static void half_of_what_is_available(void **state)
+{
+	(void)state;
+	assert_int_equal(trace_memory_default(fake_root), 0);
+	fake_file("proc/meminfo", "MemTotal: 8000 kB\nMemFree: 100 kB\nMemAvailable:    4000 kB\n");
+	assert_int_equal(trace_memory_default(fake_root), 2000 * 1024);
+}
+
+static void a_group_limits(void **state)
+{
+	(void)state;
+	fake_file("proc/meminfo", "MemAvailable:    4000 kB\n");
+	fake_file("proc/self/cgroup", "1:name=systemd:/x\n0::/a/b\n");
+	fake_file("sys/fs/cgroup/a/b/memory.max", "max\n");
+	assert_int_equal(trace_memory_default(fake_root), 2000 * 1024);
+	fake_file("sys/fs/cgroup/a/memory.max", "1024000\n");
+	assert_int_equal(trace_memory_default(fake_root), 512000);
+	fake_file("sys/fs/cgroup/a/b/memory.max", "1000\n");
+	assert_int_equal(trace_memory_default(fake_root), 500);
+	fake_file("sys/fs/cgroup/memory.max", "600\n");
+	assert_int_equal(trace_memory_default(fake_root), 300);
+}
+
+static void the_outermost_group_of_a_container_limits(void **state)
+{
+	(void)state;
+	fake_file("proc/self/cgroup", "0::/\n");
+	fake_file("sys/fs/cgroup/memory.max", "600\n");
+	assert_int_equal(trace_memory_default(fake_root), 300);
+}
+
+static void this_machine_has_some(void **state)
+{
+	(void)state;
+	assert_true(trace_memory_default(NULL) > 1 << 20);
+}
+
+#define ROOTED(name) cmocka_unit_test_setup_teardown(name, fake_root_new, fake_root_free)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        ROOTED(half_of_what_is_available),
+	        ROOTED(a_group_limits),
+	        ROOTED(the_outermost_group_of_a_container_limits),
+	        ROOTED(this_machine_has_some),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -78,7 +78,7 @@ EXTRA_fuzz_message := fake_manager
 
 DEPS := $(addprefix deps-,check demo fuzz format systemd)
 
-.PHONY: all demo check check-unit check-live check-accuracy check-kernels check-systemd check-layers check-docs \
+.PHONY: all demo check check-library check-unit check-live check-accuracy check-kernels check-systemd check-layers check-docs \
 	bench fuzz format install uninstall clean help force deps $(DEPS)
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -158,9 +158,9 @@ $(BUILD)/mtld: $(BUILD)/daemon/mtld.o $(BUILD)/daemon.a $(BUILD)/libmtl.a
 $(BUILD)/mtl: $(BUILD)/cli/mtl.o $(BUILD)/cli.a $(BUILD)/libmtl.a
 	$(call say,LINK,$@)$(CC) $(LDFLAGS) -pthread $^ -o $@ $(LIBS)
 
-$(BUILD)/libmtl.so: $(LIB_SRC:%.c=$(BUILD)/%.o)
-	$(call say,LINK,$@)$(CC) $(LDFLAGS) -shared -Wl,-soname,libmtl.so.0 -Wl,-z,defs $^ -o $@ \
-		-Wl,--as-needed $(JSON_LIBS) -lm
+$(BUILD)/libmtl.so: $(LIB_SRC:%.c=$(BUILD)/%.o) lib/libmtl.map
+	$(call say,LINK,$@)$(CC) $(LDFLAGS) -shared -Wl,-soname,libmtl.so.0 -Wl,-z,defs \
+		-Wl,--version-script,lib/libmtl.map $(filter %.o,$^) -o $@ -Wl,--as-needed $(JSON_LIBS) -lm
 
 $(BUILD)/workload: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/workload/*.c))
 	$(call say,LINK,$@)$(CC) $(LDFLAGS) -pthread $^ -o $@ -lm
@@ -185,6 +185,7 @@ check: $(LIVE) $(UNIT) | deps-check
 	$(Q)tests/test_checks.sh
 	$(Q)tests/check_layers.sh
 	$(Q)tests/check_docs.sh
+	$(Q)tests/library/run.sh
 	$(Q)tests/run_unit.sh $(BUILD) $(TESTS)
 	$(Q)tests/live/run.sh
 check-layers:
@@ -192,6 +193,8 @@ check-layers:
 	$(Q)tests/check_layers.sh
 check-docs: $(PROGRAMS)
 	$(Q)tests/check_docs.sh
+check-library: $(PROGRAMS)
+	$(Q)tests/library/run.sh
 check-unit: $(UNIT) | deps-check
 	$(Q)tests/run_unit.sh $(BUILD) $(TESTS)
 check-live: $(LIVE) | deps-check
@@ -235,7 +238,7 @@ install: all
 	$(Q)install -m 755 $(BUILD)/libmtl.so $(DEST)$(LIBDIR)/libmtl.so.0
 	$(Q)ln -sf libmtl.so.0 $(DEST)$(LIBDIR)/libmtl.so
 	$(Q)install -m 644 lib/mtl.h $(DEST)$(INCLUDEDIR)
-	$(Q)printf '%s\n' 'Name: libmtl' 'Description: miss-ratio curves from watched cache lines' \
+	$(Q)printf '%s\n' 'Name: libmtl' 'Description: miss-ratio curves from watched cache lines and from traces' \
 		'Version: $(VERSION)' 'Requires.private: json-c' 'Libs: -L$(LIBDIR) -lmtl' \
 		'Libs.private: -lm' 'Cflags: -I$(INCLUDEDIR)' >$(DEST)$(LIBDIR)/pkgconfig/libmtl.pc
 	$(Q)for u in mtld.service mtld.socket; do sed -e 's|/usr/local/sbin|$(SBINDIR)|g' \
@@ -268,6 +271,7 @@ help:
 		'demo           the live curve of a known workload, then of bzip2' \
 		'check          everything that is quick: layers, docs, unit and live tests' \
 		'check-unit     unit tests: plain, ASan+UBSan, valgrind' \
+		'check-library  libmtl.so as another program uses it' \
 		'check-live     tests through the real kernel (root)' \
 		'check-accuracy known curves, medians of five runs (root)' \
 		'check-kernels  the same objects on the Debian 12 kernel, in qemu' \

@@ -214,10 +214,12 @@ struct mtl_bin {
 	double mean; /* of the values in it */
 };
 
-int mtl_histogram_new(struct mtl_histogram **ret_histogram); /* -ENOMEM */
+/* Empty. -ENOMEM. */
+int mtl_histogram_new(struct mtl_histogram **ret_histogram);
 struct mtl_histogram *mtl_histogram_free(struct mtl_histogram *histogram);
 /* value: 1 or more; MTL_NEVER is counted apart. */
 void mtl_histogram_add(struct mtl_histogram *histogram, uint64_t value, uint64_t count);
+/* How many values there are, and how many MTL_NEVER. */
 uint64_t mtl_histogram_finite(const struct mtl_histogram *histogram);
 uint64_t mtl_histogram_infinite(const struct mtl_histogram *histogram);
 /* Of the finite values v: how many have v > x; the sum of (v - x) over these; the sum of (x - v)
@@ -267,9 +269,12 @@ struct mtl_profile *mtl_profile_free(struct mtl_profile *profile);
  */
 int mtl_profile_access(
         struct mtl_profile *profile, const uint64_t *data, size_t n, uint64_t *ret_times);
+/* n and m so far, and bytes allocated at most so far. */
 uint64_t mtl_profile_accesses(const struct mtl_profile *profile);
 uint64_t mtl_profile_distinct(const struct mtl_profile *profile);
-uint64_t mtl_profile_bytes(const struct mtl_profile *profile); /* allocated at most so far */
+uint64_t mtl_profile_bytes(const struct mtl_profile *profile);
+/* Of all accesses; of all data, first accesses f_k; of all data, last accesses l_k. The profile's
+ * own: they go with it, and are out of date after the next access. */
 struct mtl_histogram *mtl_profile_reuse_times(struct mtl_profile *profile);
 struct mtl_histogram *mtl_profile_first_times(struct mtl_profile *profile);
 struct mtl_histogram *mtl_profile_last_times(struct mtl_profile *profile);
@@ -360,11 +365,13 @@ double mtl_miss_ratio_by_expected_distance(struct mtl_profile *profile, double l
  */
 struct mtl_stack;
 
-int mtl_stack_new(uint64_t memory_bytes, struct mtl_stack **ret_stack); /* like mtl_profile_new() */
+/* Like mtl_profile_new(). */
+int mtl_stack_new(uint64_t memory_bytes, struct mtl_stack **ret_stack);
 struct mtl_stack *mtl_stack_free(struct mtl_stack *stack);
 /* Like mtl_profile_access(); ret_distances or NULL. */
 int mtl_stack_access(
         struct mtl_stack *stack, const uint64_t *data, size_t n, uint64_t *ret_distances);
+/* n and m so far, and bytes allocated at most so far. */
 uint64_t mtl_stack_accesses(const struct mtl_stack *stack);
 uint64_t mtl_stack_distinct(const struct mtl_stack *stack);
 uint64_t mtl_stack_bytes(const struct mtl_stack *stack);
@@ -387,11 +394,14 @@ struct mtl_shards;
 int mtl_shards_new(
         double rate, size_t most_lines, uint64_t memory_bytes, struct mtl_shards **ret_shards);
 struct mtl_shards *mtl_shards_free(struct mtl_shards *shards);
+/* The next n accesses. -ENOMEM like mtl_profile_access(). */
 int mtl_shards_access(struct mtl_shards *shards, const uint64_t *data, size_t n);
-uint64_t mtl_shards_accesses(const struct mtl_shards *shards); /* all */
+/* Of all accesses: how many there were, how many were sampled; the estimated number of distinct
+ * data; the rate by now; bytes allocated at most so far. */
+uint64_t mtl_shards_accesses(const struct mtl_shards *shards);
 uint64_t mtl_shards_sampled(const struct mtl_shards *shards);
-double mtl_shards_distinct(const struct mtl_shards *shards); /* estimated */
-double mtl_shards_rate(const struct mtl_shards *shards);     /* by now */
+double mtl_shards_distinct(const struct mtl_shards *shards);
+double mtl_shards_rate(const struct mtl_shards *shards);
 uint64_t mtl_shards_bytes(const struct mtl_shards *shards);
 /* -EINVAL: lines do not ascend; -ENODATA: nothing was sampled. */
 int mtl_shards_miss_ratios(
@@ -406,6 +416,7 @@ struct mtl_set_cache; /* LRU within each set; a line's set is its number modulo 
 int mtl_set_cache_new(
         uint64_t sets, uint64_t ways, uint64_t memory_bytes, struct mtl_set_cache **ret_cache);
 struct mtl_set_cache *mtl_set_cache_free(struct mtl_set_cache *cache);
+/* The next n accesses; counts of all and of those that missed. */
 void mtl_set_cache_access(struct mtl_set_cache *cache, const uint64_t *lines, size_t n);
 uint64_t mtl_set_cache_accesses(const struct mtl_set_cache *cache);
 uint64_t mtl_set_cache_misses(const struct mtl_set_cache *cache);

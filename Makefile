@@ -79,7 +79,7 @@ EXTRA_fuzz_message := fake_manager
 DEPS := $(addprefix deps-,check demo fuzz format systemd)
 
 .PHONY: all demo check check-library check-unit check-live check-accuracy check-kernels check-systemd check-layers check-docs \
-	bench fuzz format install uninstall clean help force deps $(DEPS)
+	check-trace bench fuzz format install uninstall clean help force deps $(DEPS)
 .SECONDARY:
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -187,6 +187,7 @@ check: $(LIVE) $(UNIT) | deps-check
 	$(Q)tests/check_docs.sh
 	$(Q)tests/library/run.sh
 	$(Q)tests/run_unit.sh $(BUILD) $(TESTS)
+	$(Q)tests/trace/run.sh
 	$(Q)tests/live/run.sh
 check-layers:
 	$(Q)tests/test_checks.sh
@@ -197,6 +198,8 @@ check-library: $(PROGRAMS)
 	$(Q)tests/library/run.sh
 check-unit: $(UNIT) | deps-check
 	$(Q)tests/run_unit.sh $(BUILD) $(TESTS)
+check-trace: $(BUILD)/mtl | deps-check
+	$(Q)tests/trace/run.sh
 check-live: $(LIVE) | deps-check
 	$(Q)tests/live/run.sh
 check-accuracy: $(LIVE) | deps-check
@@ -209,7 +212,7 @@ bench: $(LIVE) | deps-check
 	$(Q)tests/bench/run.sh
 
 # never two of them at once, whatever -j says: they would disturb each other
-RUNS := check check-unit check-live check-accuracy check-kernels check-systemd bench demo
+RUNS := check check-unit check-trace check-live check-accuracy check-kernels check-systemd bench demo
 $(foreach run,$(RUNS),$(eval before := )$(foreach goal,$(MAKECMDGOALS),\
 	$(if $(filter $(run),$(goal)),$(eval $(run): | $(before)),)$(if $(filter $(RUNS),$(goal)),$(eval before += $(goal)),)))
 
@@ -272,6 +275,7 @@ help:
 		'check          everything that is quick: layers, docs, unit and live tests' \
 		'check-unit     unit tests: plain, ASan+UBSan, valgrind' \
 		'check-library  libmtl.so as another program uses it' \
+		'check-trace    mtl trace from files and pipes to curves, pictures and messages' \
 		'check-live     tests through the real kernel (root)' \
 		'check-accuracy known curves, medians of five runs (root)' \
 		'check-kernels  the same objects on the Debian 12 kernel, in qemu' \

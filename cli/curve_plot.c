@@ -137,7 +137,7 @@ static const char *cell(struct plot *plot, const struct column *column, int y)
 {
 	double middle = y + 0.5;
 
-	if (y == ROWS - 1 && column->misses > ROWS)
+	if (y == ROWS - 1 && column->misses > ROWS + 1e-6)
 		return glyph(plot, CLIPPED);
 	if (column->untrusted)
 		return glyph(plot, middle <= column->misses ? UNTRUSTED : BLANK);

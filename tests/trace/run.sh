@@ -1,0 +1,293 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# make check-trace: `mtl trace` as people call it, from files and pipes to curves, pictures and
+# messages, against LRU by the book in awk. Needs neither root nor a kernel that can do anything.
+
+cd "$(dirname "$0")/../.." || exit 1
+. tests/steps.sh
+
+build=${MTL_BUILD:-build}
+case $build in
+/*) ;;
+*) build=$PWD/$build ;;
+esac
+mtl=$build/mtl
+[ -x "$mtl" ] || die "$mtl is not there"
+work=$(mktemp -d)
+chmod 755 "$work"
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+
+# --- traces
+
+# loads, stores, both and code over 200 lines, the first ones often, some across lines
+awk 'BEGIN {
+    x = 12345
+    print "==1== Lackey, an example Valgrind tool"
+    for (i = 0; i < 20000; i++) {
+        x = (x * 1103515245 + 12345) % 2147483648
+        u = x / 2147483648
+        x = (x * 1103515245 + 12345) % 2147483648
+        address = 65536 + int(u * u * u * 12800)
+        printf "%s %x,%d\n", substr("I  L S M", 1 + 2 * int(x / 536870912), 2), address, 1 + x % 16
+    }
+    print "==1== "
+}' >"$work/sample"
+gzip -c "$work/sample" >"$work/sample.gz"
+valgrind --tool=lackey --trace-mem=yes --log-file="$work/real" true || die "valgrind has no lackey"
+: >"$work/empty"
+printf 'a\n' >"$work/one"
+printf ' L 1000,4\n L 10zz,4\n' >"$work/odd"
+head -c 700 "$work/sample.gz" >"$work/cut.gz"
+head -c 4096 /dev/urandom >"$work/noise"
+printf 'a b c a b c a b c\n' >"$work/abc"
+
+# --- helpers
+
+# status of mtl trace ARG..., with its output in $work/out and $work/err
+run() {
+    status=0
+    "$mtl" trace "$@" >"$work/out" 2>"$work/err" || status=$?
+}
+
+shown() { # what the last run gave, for a step that failed; fails
+    echo "status $status"
+    head -c 2000 "$work/out"
+    head -c 2000 "$work/err"
+    return 1
+}
+
+# refuses STATUS PATTERN ARG...: ends with STATUS, says PATTERN on standard error and nothing else
+refuses() {
+    wanted=$1
+    pattern=$2
+    shift 2
+    run "$@"
+    [ "$status" = "$wanted" ] && [ ! -s "$work/out" ] && grep -qE -- "$pattern" "$work/err" || shown
+}
+
+# answers EXPRESSION ARG...: one JSON object of which EXPRESSION is true, and nothing on standard error
+answers() {
+    expression=$1
+    shift
+    run "$@" --json
+    [ "$status" = 0 ] && [ ! -s "$work/err" ] &&
+        jq -es "length == 1 and (.[0] | ($expression))" "$work/out" >/dev/null || shown
+}
+
+as_nobody() {
+    if [ "$(id -u)" = 0 ]; then
+        setpriv --reuid nobody --regid nogroup --clear-groups "$@"
+    else
+        "$@"
+    fi
+}
+
+# --- curves
+
+sizes=64,192,256,1024,1472,4096,5824,8192,16384
+
+# the same numbers as awk, to 6 digits
+by_the_book() { # TRACE LINE CODE OPTION...
+    trace=$1
+    line=$2
+    code=$3
+    shift 3
+    run "$trace" --line-size "$line" --sizes $sizes --json "$@"
+    [ "$status" = 0 ] || shown || return
+    # shellcheck disable=SC2046
+    set -- $(awk -v line="$line" -v code="$code" -v sizes=$sizes -f tests/trace/lru.awk "$trace")
+    jq -er --arg book "$*" '($book | split(" ") | map(tonumber)) as $want
+        | ([.accesses, .distinct] + [.points[].miss_ratio]) as $have
+        | $want, $have,
+          if .cold == .distinct and ($want | length) == ($have | length) and
+             ([range(0; $want | length) | ($want[.] - $have[.]) | fabs] | max) <= 0.5000001e-6
+          then "alike" else error("they differ") end' "$work/out"
+}
+
+step "lines of 64 bytes" by_the_book "$work/sample" 64 0
+step "lines of 16 bytes" by_the_book "$work/sample" 16 0
+step "accesses to code" by_the_book "$work/sample" 64 1 --instructions
+step "a real program" by_the_book "$work/real" 64 0
+
+same_from_everywhere() {
+    "$mtl" trace "$work/sample" --json >"$work/plain" &&
+        "$mtl" trace "$work/sample.gz" --json | cmp - "$work/plain" &&
+        "$mtl" trace - --json <"$work/sample.gz" | cmp - "$work/plain" &&
+        "$mtl" trace - --format lackey --method exact --json <"$work/sample" | cmp - "$work/plain" &&
+        cat "$work/sample" | as_nobody "$mtl" trace - --json | cmp - "$work/plain"
+}
+step "file, pipe, compressed, unprivileged" same_from_everywhere
+
+default_sizes() { # one line to the first that holds all, √2 apart; null where it holds all
+    answers '.points | .[0].size_bytes == 64 and all(.size_bytes % 64 == 0)
+        and .[-1].fill_time_accesses == null and (.[:-1] | all(.fill_time_accesses > 0))
+        and ([.[1:], .[:-1]] | transpose | all(.[0].size_bytes > .[1].size_bytes
+            and .[0].miss_ratio <= .[1].miss_ratio))' "$work/sample" &&
+        answers '.points[-1].size_bytes >= 64 * .distinct
+            and .points[-2].size_bytes < 64 * .distinct
+            and .points[-1].miss_ratio == .cold / .accesses' "$work/sample"
+}
+step "default sizes" default_sizes
+
+methods() {
+    run "$work/real" --json
+    exact=$(jq -c '[.points[].miss_ratio]' "$work/out")
+    distinct=$(jq .distinct "$work/out")
+    for method in footprint aet statstack shards:1 shards-size:100000; do
+        answers ".method == \"$method\" and .distinct == $distinct and
+            ([[.points[].miss_ratio], $exact] | transpose | map(.[0] - .[1] | fabs) | add / length)
+                < 0.02" "$work/real" --method $method || return 1
+    done
+}
+step "methods come close" methods
+
+step "caches" answers '.caches | length == 2 and .[0].sets == 16 and
+    (.[0].miss_ratio - .[0].predicted_miss_ratio | fabs) < 0.02 and
+    (.[0].miss_ratio - .[0].predicted_miss_ratio_distances | fabs) < 0.02 and
+    .[1].line_bytes == 16 and .[1].predicted_miss_ratio_distances == null' \
+    "$work/sample" --cache 4K:4:64 --cache 512:2:16
+
+compare() {
+    answers '(.methods | map(.method)) == ["exact", "footprint", "aet", "statstack", "shards:0.01",
+        "shards:0.1", "shards-size:8192"] and .methods[0].max_absolute_error == 0 and
+        (.methods[1:4] | all(.mean_absolute_error < 0.02 and .cpu_seconds > 0 and .memory_bytes > 0)) and
+        (.sizes | length) == (.methods[3].miss_ratios | length)' "$work/real" --compare &&
+        run "$work/real" --compare && grep -q '^shards-size:8192 ' "$work/out" || shown
+}
+step "all methods compared" compare
+
+csv_is_json() {
+    run "$work/sample" --csv
+    cp "$work/out" "$work/csv"
+    run "$work/sample" --json
+    [ "$(jq '.points | length' "$work/out")" = "$(($(wc -l <"$work/csv") - 1))" ] &&
+        head -n 1 "$work/csv" | grep -qx 'size_bytes,fill_time_accesses,miss_ratio' &&
+        tail -n 1 "$work/csv" | grep -qE '^[0-9]+,,0\.[0-9]+$' || shown
+}
+step "CSV" csv_is_json
+
+for_people() {
+    run "$work/sample"
+    [ "$status" = 0 ] && grep -q '^sample (lackey): [0-9]* accesses to 2[0-9]* lines of 64 bytes' "$work/out" &&
+        grep -q '^method exact; ' "$work/out" && grep -qE '^ +64B +1 +0\.[0-9]{6}$' "$work/out" &&
+        grep -q 'miss ratio$' "$work/out" && tail -n 1 "$work/out" | grep -q 'holds its working set.*\.$' || shown
+}
+step "a report" for_people
+
+# --- what else there is
+
+emissions() {
+    for what in ai rt rd pd-rt pd-rd rt-hist rd-hist footprint fill-time aet inter-miss residence \
+        easton-fagin; do
+        answers ".emit == \"$what\" and (.points // .values | length) > 3" \
+            "$work/sample" --emit $what || return 1
+        run "$work/sample" --emit $what --csv
+        [ "$status" = 0 ] && [ "$(wc -l <"$work/out")" -gt 3 ] || shown || return 1
+        run "$work/sample" --emit $what
+        [ "$status" = 0 ] && [ "$(wc -l <"$work/out")" -gt 3 ] || shown || return 1
+    done
+}
+step "emissions in every form" emissions
+
+sequence() { # WHAT EXPECTED
+    run "$work/abc" --emit "$1"
+    [ "$(tr '\n' ' ' <"$work/out")" = "$2" ] || shown
+}
+step "reuse times" sequence rt "inf inf inf 3 3 3 3 3 3 "
+step "reuse distances by datum" sequence pd-rd "1 1 3 3 2 2 3 3 3 3 3 3 "
+
+histogram_of_sequence() { # of distances: counted from the sequence
+    "$mtl" trace "$work/sample" --emit rd | sort -n | uniq -c |
+        awk '$2 == "inf" { never = $1; next } { print $2 "," $2 "," $1 "," $2 } END { print ",," never "," }' \
+            >"$work/counted"
+    run "$work/sample" --emit rd-hist --csv
+    tail -n +2 "$work/out" | cmp - "$work/counted"
+}
+step "a histogram is its sequence counted" histogram_of_sequence
+
+a_reader_that_leaves() {
+    "$mtl" trace "$work/real" --emit rt --instructions | head -n 1 | grep -qx inf
+}
+step "a reader that leaves early" a_reader_that_leaves
+
+# --- pictures
+
+picture() { # ENDING MAGIC
+    mkdir -p "$work/pictures"
+    run "$work/sample" --plot "$work/pictures/a b'c.$1" --json
+    [ "$status" = 0 ] && [ ! -s "$work/err" ] && [ -s "$work/out" ] &&
+        head -c 200 "$work/pictures/a b'c.$1" | grep -qaF -- "$2" &&
+        [ "$(ls "$work/pictures")" = "a b'c.$1" ] || shown
+    code=$?
+    rm -rf "$work/pictures"
+    return $code
+}
+step "SVG" picture svg '<svg'
+step "PNG" picture png PNG
+step "PDF" picture pdf '%PDF'
+
+axis_in_iec() {
+    run "$work/sample" --plot "$work/x.svg" --compare
+    for text in '>4 KiB<' '>miss ratio<' '>cache size<' '>shards:0.1<' '>sample: '; do
+        grep -qF -- "$text" "$work/x.svg" || { echo "no $text"; return 1; }
+    done
+}
+step "what a picture says" axis_in_iec
+
+no_gnuplot() {
+    echo old >"$work/old.svg"
+    mkdir "$work/bin"
+    PATH=$work/bin run "$work/sample" --plot "$work/old.svg"
+    [ "$status" = 1 ] && grep -q 'install the package gnuplot-nox' "$work/err" &&
+        [ "$(cat "$work/old.svg")" = old ] && [ "$(ls "$work"/old* | wc -l)" = 1 ] || shown
+}
+step "no gnuplot" no_gnuplot
+
+# --- progress
+
+cat >"$work/slow.sh" <<SLOW
+{ cat "$work/real"; sleep 1.3; cat "$work/real"; } | "$mtl" trace - --csv >/dev/null
+SLOW
+progress_seen() { # after a second, and gone at the end
+    script -qec "sh '$work/slow.sh'" "$work/seen" >/dev/null
+    grep -q 'accesses, .*/s' "$work/seen" &&
+        grep -v '^Script ' "$work/seen" | tail -n 1 | grep -q "$(printf '\r\033\\[K')\$" ||
+        { cat -v "$work/seen"; return 1; }
+}
+step "progress on a terminal" progress_seen
+no_progress() { sh "$work/slow.sh" 2>&1 | cmp - /dev/null; }
+step "no progress elsewhere" no_progress
+
+# --- what is wrong
+
+step "an empty trace" refuses 1 'empty is empty' "$work/empty"
+step "an empty pipe" refuses 1 'standard input is empty' - </dev/null
+step "no such file" refuses 1 'No such file' "$work/nowhere"
+step "a directory" refuses 1 '[Dd]irectory' "$work"
+step "an address that does not parse" refuses 1 '\b2\b' "$work/odd" --format lackey
+step "a compressed file cut off" refuses 1 'cut.gz' "$work/cut.gz"
+step "binary where text is expected" refuses 1 'noise' "$work/noise" --format lackey
+step "size 0" refuses 2 "size '0' is out of range" "$work/abc" --sizes 0
+step "an unknown format" refuses 2 'lackey, perf-script, tokens, u64' "$work/abc" --format elf
+step "an unknown method" refuses 2 'exact, footprint, aet, statstack' "$work/abc" --method best
+step "an unknown emission" refuses 2 'rt-hist, rd-hist, footprint' "$work/abc" --emit best
+step "a cache that cannot be" refuses 2 'sets x WAYS x LINE' "$work/abc" --cache 1000:8:64
+step "no file" refuses 2 'FILE . - is missing'
+step "too many data for the memory" refuses 1 'more than the 60K of memory.*--memory SIZE' \
+    "$work/real" --memory 60K --instructions
+step "not enough to begin" refuses 1 'even to begin' "$work/abc" --memory 1
+step "the full trace in little memory" answers '.accesses > 10000' "$work/real" --memory 400K \
+    --method shards-size:50
+step "one access" answers '.accesses == 1 and .points == [{"size_bytes": 1, "fill_time_accesses": null,
+    "miss_ratio": 1}]' "$work/one"
+full_disk() {
+    for option in --json --csv --emit=rt --compare --cache=4K:4:64; do
+        ! "$mtl" trace "$work/sample" $option >/dev/full 2>"$work/err" || return 1
+        grep -qE 'No space left|cannot' "$work/err" || return 1
+    done
+}
+step "a full disk" full_disk
+
+steps_total

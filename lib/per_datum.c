@@ -11,7 +11,9 @@
  *     at time i access the e with next[e] = i, of several the most recently used one.
  *
  * Everybody who is accessed is accessed when expected, so the distances of what comes out are those
- * given; what is not of any trace leaves a time at which nobody is expected.
+ * given. A next that lies in the past stays there, since it grows by at most one a time: so whoever
+ * was missed is missed for good, as is who has no access left or an impossible distance, and what
+ * is not of any trace leaves a time at which nobody is expected.
  */
 
 #include <errno.h>
@@ -109,12 +111,12 @@ static bool shape_valid(const struct mtl_per_datum *p)
 
 	if (!p || !p->start || (p->accesses > 0 && !p->values))
 		return false;
-	if (p->data > p->accesses || p->start[0] != 0 || p->start[p->data] != p->accesses)
+	if (p->start[0] != 0 || p->start[p->data] != p->accesses)
 		return false;
 	for (size_t e = 0; e < p->data; e++) {
 		if (p->start[e] >= p->start[e + 1] || p->start[e + 1] > p->accesses)
 			return false;
-		if (p->values[p->start[e]] <= before || p->values[p->start[e]] > p->accesses)
+		if (p->values[p->start[e]] <= before)
 			return false;
 		before = p->values[p->start[e]];
 	}
@@ -127,7 +129,7 @@ static bool place(const uint64_t *values, size_t n_values, size_t n, uint64_t *r
 	size_t time = 0;
 
 	for (size_t i = 0; i < n_values; i++) {
-		if (values[i] == 0 || values[i] > n - time)
+		if (values[i] > n - time)
 			return false;
 		time += values[i];
 		if (rt[time - 1] != 0)
@@ -158,18 +160,9 @@ int mtl_rt_from_per_datum(const struct mtl_per_datum *per_datum, uint64_t *ret_r
 
 struct expected {
 	uint64_t last; /* access, 0: not yet */
-	uint64_t next; /* access, 0: none is left */
+	uint64_t next; /* access, by what is known so far; 0: none is left */
 	size_t cursor; /* of the value that follows */
 };
-
-static bool distances_valid(const struct mtl_per_datum *p)
-{
-	for (size_t e = 0; e < p->data; e++)
-		for (size_t i = p->start[e] + 1; i < p->start[e + 1]; i++)
-			if (p->values[i] == 0 || p->values[i] > p->data)
-				return false;
-	return true;
-}
 
 /* Who is accessed at this time: the most recently used one of those expected; m: nobody. */
 static size_t choose(const struct expected *data, size_t m, uint64_t time)
@@ -188,8 +181,7 @@ static void access_datum(
 	struct expected *chosen = &data[e];
 
 	for (size_t other = 0; other < p->data; other++)
-		data[other].next += data[other].last > 0 && data[other].next > 0 &&
-		                    data[other].last < chosen->last;
+		data[other].next += data[other].last > 0 && data[other].last < chosen->last;
 	chosen->last = time;
 	chosen->cursor++;
 	chosen->next = chosen->cursor < p->start[e + 1] ? time + p->values[chosen->cursor] : 0;
@@ -199,7 +191,7 @@ int mtl_ai_from_per_datum_rd(const struct mtl_per_datum *per_datum, uint64_t *re
 {
 	const struct mtl_per_datum *p = per_datum;
 
-	if (!shape_valid(p) || !distances_valid(p))
+	if (!shape_valid(p))
 		return -EINVAL;
 	_cleanup_free_ struct expected *data = calloc(p->data + 1, sizeof(*data));
 	_cleanup_free_ uint64_t *ai = calloc(p->accesses + 1, sizeof(*ai));

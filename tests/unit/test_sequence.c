@@ -13,6 +13,7 @@
 #include <errno.h>
 
 #include "cleanup.h"
+#include "order_statistics.h"
 #include "traces.h"
 
 #define RANDOM_TRACES 3000
@@ -202,7 +203,9 @@ static int per_datum_through_rt(const struct mtl_per_datum *p, uint64_t *ret_ai)
 	uint64_t rt[8];
 	int r = mtl_rt_from_per_datum(p, rt);
 
-	return r < 0 ? r : mtl_ai_from_rt(rt, p->accesses, ret_ai);
+	if (r == 0)
+		assert_int_equal(mtl_ai_from_rt(rt, p->accesses, ret_ai), 0);
+	return r;
 }
 
 static int regroup_rt(const uint64_t *ai, size_t n, struct mtl_per_datum **ret_per_datum)
@@ -303,8 +306,10 @@ static void changed_distances_are_seen(void **state)
 
 static void refuses_what_does_not_fit_together(void **state)
 {
-	uint64_t values[] = {1, 1, 2, MTL_NEVER, MTL_NEVER - 1}, out[8];
-	size_t late[] = {1, 3}, empty[] = {0, 0, 3}, back[] = {0, 4, 3}, short_of[] = {0, 1, 2};
+	uint64_t values[] = {1, 1, 2, MTL_NEVER, MTL_NEVER - 1}, three[] = {1, 3, 2}, out[8];
+	size_t far[] = {0, (size_t)1 << 40, (size_t)1 << 41, 3}, crossed[] = {0, 2, 1, 3};
+	size_t end[] = {0, 1, 3, 3}, late[] = {1, 3}, empty[] = {0, 0, 3}, back[] = {0, 4, 3},
+	       short_of[] = {0, 1, 2};
 	size_t whole[] = {0, 4}, many[] = {0, 1, 2, 3, 3};
 	const struct mtl_per_datum bad[] = {
 	        {3, 1, NULL, values},
@@ -315,6 +320,9 @@ static void refuses_what_does_not_fit_together(void **state)
 	        {3, 2, short_of, values},
 	        {3, 0, short_of, values},
 	        {3, 4, many, values},
+	        {3, 3, far, three},
+	        {3, 3, crossed, three},
+	        {3, 3, end, three},
 	        {4, 1, whole, values},
 	        {4, 1, whole, &values[1]},
 	};
@@ -340,6 +348,36 @@ static void a_refused_grouping_is_not_made(void **state)
 	assert_int_equal(mtl_per_datum_from_rd(deep, 2, &p), -EINVAL);
 	assert_null(p);
 	assert_null(mtl_per_datum_free(NULL));
+}
+
+/* The set of times that stands for the LRU stack, against a table of who is in it. */
+static void positions_hold(size_t n, uint64_t *random)
+{
+	_cleanup_(mtl_positions_done) struct mtl_positions positions = {0};
+	bool in[40] = {false};
+
+	assert_int_equal(mtl_positions_init(&positions, n), 0);
+	for (unsigned step = 0; step < 3 * n; step++) {
+		size_t changed = (size_t)(sim_uniform(random) * (double)n);
+		uint64_t below = 0;
+		(in[changed] ? mtl_positions_remove : mtl_positions_insert)(&positions, changed);
+		in[changed] = !in[changed];
+		for (size_t i = 0; i < n; below += in[i++]) {
+			assert_true(mtl_positions_below(&positions, i) == below);
+			if (in[i])
+				assert_int_equal(mtl_positions_select(&positions, below), i);
+		}
+		assert_true(mtl_positions_below(&positions, n) == below);
+	}
+}
+
+static void positions_are_ranked(void **state)
+{
+	uint64_t random = 44;
+	(void)state;
+
+	for (size_t n = 1; n <= 40; n++)
+		positions_hold(n, &random);
 }
 
 static void no_accesses_are_a_sequence(void **state)
@@ -373,6 +411,7 @@ int main(void)
 	        cmocka_unit_test(changed_distances_are_seen),
 	        cmocka_unit_test(refuses_what_does_not_fit_together),
 	        cmocka_unit_test(a_refused_grouping_is_not_made),
+	        cmocka_unit_test(positions_are_ranked),
 	        cmocka_unit_test(no_accesses_are_a_sequence),
 	};
 

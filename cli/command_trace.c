@@ -97,16 +97,6 @@ static int write_json(const struct trace_curve *curve)
 	return r;
 }
 
-/* What cannot stand in the output itself. */
-static void say_note(const struct trace_facts *facts)
-{
-	char note[256];
-
-	trace_note(facts, note, sizeof(note));
-	if (*note)
-		complain(MTL_DONE, "note: %s", note);
-}
-
 static int write_curve(const struct options *options, const struct trace_curve *curve)
 {
 	struct terminal terminal = terminal_describe(stdout);
@@ -145,7 +135,7 @@ static int curve_of_trace(const struct options *options, const char *path)
 	if (options->plot)
 		code = trace_curves_plot(options->plot, drawn, 1);
 	if (options->json || options->csv)
-		say_note(&session.facts);
+		trace_say_note(&session.facts);
 	return code == MTL_DONE ? write_curve(options, &curve) : code;
 }
 

@@ -272,5 +272,7 @@ int trace_compare(const struct options *options, const char *path)
 		code = run_method(&comparison, i);
 	if (code == MTL_DONE && options->plot)
 		code = plot_all(&comparison);
+	if (code == MTL_DONE && (options->json || options->csv))
+		trace_say_note(&comparison.facts);
 	return code == MTL_DONE ? write_all(&comparison) : code;
 }

@@ -52,6 +52,8 @@ void trace_header(FILE *file, const struct trace_facts *facts, const char *metho
         const struct terminal *terminal);
 /* One sentence about a trace that is a sample and what was left out of it; "": nothing to say. */
 void trace_note(const struct trace_facts *facts, char *ret_text, size_t size);
+/* The same on standard error, where the output has no place for it. */
+void trace_say_note(const struct trace_facts *facts);
 /* A size, or a number of data where sizes are such. */
 char *trace_size_text(const struct trace_facts *facts, double size, char *ret_text);
 /* What the points say, without a line end. */

@@ -13,6 +13,7 @@
 
 #include "cleanup.h"
 #include "options.h"
+#include "trace_curve.h"
 #include "trace_emissions.h"
 
 #define DECADES 54 /* thirds of them: up to 5e17 */
@@ -179,6 +180,8 @@ int trace_emit(const struct options *options, const char *path)
 	code = trace_session_run(&session, &wish, 1);
 	if (code != MTL_DONE)
 		return code;
+	if (options->json || options->csv || input.emission->rows == ROWS_SEQUENCE)
+		trace_say_note(&session.facts);
 	input.engine = trace_pass_engine(session.pass, 0);
 	r = input.emission->rows == ROWS_SEQUENCE ? write_sequence(options, &input)
 	                                          : write_numbers(options, &input);

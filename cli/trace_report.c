@@ -48,6 +48,15 @@ void trace_note(const struct trace_facts *facts, char *ret_text, size_t size)
 		        (unsigned long long)facts->skipped);
 }
 
+void trace_say_note(const struct trace_facts *facts)
+{
+	char note[256];
+
+	trace_note(facts, note, sizeof(note));
+	if (*note)
+		complain(MTL_DONE, "note: %s", note);
+}
+
 void trace_header(FILE *file, const struct trace_facts *facts, const char *method,
         const struct terminal *terminal)
 {

@@ -260,6 +260,20 @@ step "progress on a terminal" progress_seen
 no_progress() { sh "$work/slow.sh" 2>&1 | cmp - /dev/null; }
 step "no progress elsewhere" no_progress
 
+# --- what is not quite right
+
+a_sample() { # of accesses is said to be one, beside the output or in it
+    cp tests/unit/data/traces/perf.events "$work/perf"
+    for option in --json --csv "--emit rt" "--compare --csv" "--emit rt-hist --json"; do
+        # shellcheck disable=SC2086
+        run "$work/perf" $option
+        [ "$status" = 0 ] && grep -q '^mtl: note: these are samples' "$work/err" || shown || return 1
+    done
+    run "$work/perf"
+    [ "$status" = 0 ] && [ ! -s "$work/err" ] && grep -q '^note: these are samples' "$work/out" || shown
+}
+step "samples are not a trace" a_sample
+
 # --- what is wrong
 
 step "an empty trace" refuses 1 'empty is empty' "$work/empty"

@@ -29,6 +29,7 @@
 #include <zlib.h>
 
 #define RAW_BYTES ((size_t)256 * 1024)
+#define PEEK_BYTES 16    /* no fewer than any pattern has */
 #define PATTERN_BYTES 11 /* with the NUL of the string that says them */
 
 struct trace_source {
@@ -44,7 +45,7 @@ struct trace_source {
 	double size;        /* of the file; NAN: not known */
 	uint64_t raw_total; /* bytes read from fd */
 	unsigned char *raw; /* the last of them */
-	size_t raw_start, raw_end;
+	size_t raw_start, raw_end, raw_room;
 };
 
 struct compression {
@@ -126,7 +127,7 @@ static ssize_t read_fd(struct trace_source *source, void *buffer, size_t size)
 /* The next raw block; 0 at the end. */
 static ssize_t fill(struct trace_source *source)
 {
-	ssize_t n = read_fd(source, source->raw, RAW_BYTES);
+	ssize_t n = read_fd(source, source->raw, source->raw_room);
 
 	source->raw_start = 0;
 	source->raw_end = n > 0 ? (size_t)n : 0;
@@ -325,16 +326,37 @@ static int start_archive(struct trace_source *source, char *ret_error, size_t er
 	return status == ARCHIVE_OK ? 0 : archive_failed(source, ret_error, error_size);
 }
 
-static int start(struct trace_source *source, char *ret_error, size_t error_size)
+/* A few bytes are enough to tell; the rest goes to where it is wanted if nothing is compressed. */
+static int peek(struct trace_source *source, char *ret_error, size_t error_size)
 {
-	ssize_t n = fill(source);
+	unsigned char *raw;
+	ssize_t n;
 
+	source->raw = malloc(PEEK_BYTES);
+	source->raw_room = PEEK_BYTES;
+	n = source->raw ? fill(source) : -ENOMEM;
 	if (n < 0)
 		return cannot_read(source, (int)n, ret_error, error_size);
 	source->compression = recognise(source->raw, source->raw_end);
-	source->at_start = true;
 	if (!source->compression)
 		return 0;
+	raw = realloc(source->raw, RAW_BYTES);
+	if (!raw)
+		return cannot_read(source, -ENOMEM, ret_error, error_size);
+	source->raw = raw;
+	source->raw_room = RAW_BYTES;
+	n = read_fd(source, raw + source->raw_end, RAW_BYTES - source->raw_end);
+	source->raw_end += n > 0 ? (size_t)n : 0;
+	return n < 0 ? cannot_read(source, (int)n, ret_error, error_size) : 0;
+}
+
+static int start(struct trace_source *source, char *ret_error, size_t error_size)
+{
+	int r = peek(source, ret_error, error_size);
+
+	if (r < 0 || !source->compression)
+		return r;
+	source->at_start = true;
 	if (source->compression->filter != ARCHIVE_FILTER_NONE)
 		return start_archive(source, ret_error, error_size);
 	source->inflating = inflateInit2(&source->inflater, 16 + MAX_WBITS) == Z_OK;
@@ -352,10 +374,9 @@ int trace_source_open(int fd, const char *name, struct trace_source **ret_source
 
 	if (source) {
 		source->name = strdup(name);
-		source->raw = malloc(RAW_BYTES);
 		source->fd = TAKE_FD(owned);
 	}
-	if (!source || !source->name || !source->raw)
+	if (!source || !source->name)
 		return trace_fail(-ENOMEM, ret_error, error_size, "cannot read %s: %s", name,
 		        strerror(ENOMEM));
 	r = fstat(source->fd, &status) < 0 ? -errno : S_ISDIR(status.st_mode) ? -EISDIR : 0;

@@ -129,6 +129,10 @@ static int curve_of_trace(const struct options *options, const char *path)
 	if (code != MTL_DONE)
 		return code;
 	r = take_curve(&session, &method, &curve);
+	if (r == -ENODATA)
+		return complain(MTL_FAILED,
+		        "%s has sampled nothing of %s: it is too small, or the share is",
+		        method.name, session.facts.name);
 	if (r < 0)
 		return complain(MTL_FAILED, "cannot make a curve of %s: %s", session.facts.name,
 		        strerror(-r));

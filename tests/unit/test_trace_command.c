@@ -259,6 +259,11 @@ static void an_access_touches_all_lines_it_spans(void **state)
 	assert_true(json_number(object, "accesses") == 64 + 2 + 4);
 	assert_true(json_number(object, "distinct") == 65);
 	json_object_put(object);
+	fake_file("t", " L 1000,65536\n S fff,65536\n L 1000,1\n M 20000,8192\n");
+	object = say_json("--line-size 1 --json t");
+	assert_true(json_number(object, "accesses") == 2 * 65536 + 1 + 2 * 8192);
+	assert_true(json_number(object, "distinct") == 65537 + 8192);
+	json_object_put(object);
 }
 
 static void a_curve_has_this_shape(void **state)
@@ -328,6 +333,14 @@ static void comparing_has_every_method(void **state)
 	assert_int_equal(
 	        strncmp(say_trace("--compare --csv t")->output, "method,mean_absolute", 20), 0);
 	assert_int_equal(say_trace("--compare -")->status, MTL_USAGE);
+	fake_file("abc", "a b c a b c a b c\n");
+	object = say_json("--compare --json abc");
+	assert_true(json_object_object_get_ex(object, "methods", &methods));
+	methods = json_object_array_get_idx(methods, 4);
+	assert_true(isinf(json_number(methods, "mean_absolute_error")));
+	json_object_put(object);
+	assert_non_null(strstr(say_trace("--compare --csv abc")->output, "\nshards:0.01,,,,"));
+	assert_non_null(strstr(say_trace("--compare abc")->output, "- "));
 }
 
 static void more_data_than_memory_is_a_clear_limit(void **state)
@@ -364,6 +377,7 @@ static void mistakes_are_explained(void **state)
 	static const struct mistake mistakes[] = {
 	        {"empty", MTL_FAILED, "empty is empty"},
 	        {"missing", MTL_FAILED, "No such file"},
+	        {"--method shards:0.000001 abc", MTL_FAILED, "has sampled nothing of"},
 	        {"code", MTL_FAILED, "--instructions"},
 	        {"--format lackey abc", MTL_FAILED, "1"},
 	        {"--sizes 0 abc", MTL_USAGE, "size '0' is out of range"},

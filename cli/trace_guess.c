@@ -7,9 +7,9 @@
  *     oracle:              records that keep their promises (trace_binary.c)
  *     u64:                 the rest, unless that is all and does not divide by 8
  *
- * Programs, what perf record writes and what is compressed twice are told apart and refused. Lines
- * that belong to no format (comments, call chains, valgrind's own) do not count. Of nothing, tokens
- * are as good a guess as any.
+ * Programs, archives, what perf record writes and what is compressed twice are told apart and
+ * refused. Lines that belong to no format (comments, call chains, valgrind's own) do not count. Of
+ * nothing, tokens are as good a guess as any.
  */
 
 #include <errno.h>
@@ -24,6 +24,8 @@ static const struct {
 	const char *what;
 } no_traces[] = {
         {"PERFILE2", "is what perf record writes; give the output of perf script -F ip,addr"},
+        {"PK\3\4", "is a zip archive; give what is in it, compressed or not, by itself"},
+        {"7z\274\257", "is a 7z archive; give what is in it, compressed or not, by itself"},
         {"\177ELF", "is a program, not a trace; trace it with valgrind --tool=lackey "
                     "--trace-mem=yes --log-file=FILE"},
 };

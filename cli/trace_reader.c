@@ -94,8 +94,9 @@ int trace_bad_line(struct trace_reader *reader, uint64_t line, const unsigned ch
 	for (size_t i = 0; i < length; i++)
 		if (!trace_is_text(text[i]))
 			return trace_fail(-EBADMSG, reader->error, reader->error_size,
-			        "%s, line %" PRIu64 ": byte 0x%02x is binary, not %s", reader->name,
-			        line, text[i], formats[reader->format].name);
+			        "%s, line %" PRIu64 ": byte 0x%02x is binary, not %s%s%s",
+			        reader->name, line, text[i], formats[reader->format].name,
+			        fix ? "; " : "", fix ?: "");
 	return trace_fail(-EBADMSG, reader->error, reader->error_size,
 	        "%s, line %" PRIu64 ": %s: '%s'%s%s", reader->name, line, what,
 	        printable(text, length, shown), fix ? "; " : "", fix ?: "");

@@ -144,7 +144,7 @@ static void test_lackey_lines(void **state)
 	        {" L 1000,8\r", "the size is no decimal number"},
 	        {" L 1000,8 ", "the size is no decimal number"},
 	        {"=1234", "no record of lackey"},
-	        {"\x1b[31mred", "byte 0x1b is binary, not lackey"},
+	        {"\x1b[31mred", "byte 0x1b is binary, not lackey; keep the program's output apart"},
 	        {"caf\xc3\xa9", ": 'caf?"},
 	};
 
@@ -253,6 +253,7 @@ static void test_no_guess(void **state)
 	        "--format (lackey, perf-script, tokens, u64 or oracle)");
 	REFUSED("PERFILE2\0\0\0\0\0\0\0", 16, TRACE_GUESS, 0, -EINVAL, "perf script -F ip,addr");
 	REFUSED("\177ELF\2\1\1\0\0\0\0\0\0\0\0", 16, TRACE_GUESS, 0, -EINVAL, "is a program");
+	REFUSED("PK\3\4\0\0\0\0", 8, TRACE_GUESS, 0, -EINVAL, "is a zip archive");
 	for (size_t i = 0; i < 2; i++) {
 		_cleanup_(trace_result_done) struct trace_result result =
 		        trace_result_of(magics[i], 8, TRACE_U64, 0, 4096);

@@ -240,6 +240,7 @@ size_t mtl_histogram_bins(
  * several), or groups split in two at the middle of their range until greatest / smallest value <=
  * 1 + spread (Marin and Mellor-Crummey 2004). values are the n finite ones, in any order.
  * ret_bins has room for `most`; -E2BIG: more groups are needed. -EINVAL: k or spread not positive.
+ * -ENOMEM.
  */
 int mtl_groups_of_equal_population(const uint64_t *values, size_t n, size_t k,
         struct mtl_bin *ret_bins, size_t most, size_t *ret_n);
@@ -433,7 +434,8 @@ void mtl_profile_lines_in_sets(
 double mtl_set_miss_probability(double distance, double p, uint64_t ways);
 /* Miss ratio of `ways` ways with set probability p: from exact distances; from reuse times, first
  * converted to expected distances, then thinned; and in the patent's order (reuse times thinned,
- * then converted within the set), which is up to 0.1 too high at few ways. */
+ * then converted within the set), which is up to 0.1 too high at few ways, and up to 0.2 too low on
+ * loops over blocks. */
 double mtl_stack_set_miss_ratio(const struct mtl_stack *stack, double p, uint64_t ways);
 double mtl_profile_set_miss_ratio(struct mtl_profile *profile, double p, uint64_t ways);
 double mtl_profile_set_miss_ratio_patent(struct mtl_profile *profile, double p, uint64_t ways);
@@ -452,9 +454,10 @@ struct mtl_sharer {
 /* Sum of fp_p(rate_p T). */
 double mtl_shared_footprint(const struct mtl_sharer *sharers, size_t n, double time);
 /*
- * How far that can be from the mean over all windows of `time` accesses of the interleaved trace,
- * when rates add up to 1 and accesses are interleaved as evenly as these rates allow (each program
- * has floor or ceil of rate_p T accesses in any window).
+ * How far that can be from the mean over all windows of `time` accesses of the interleaved trace of
+ * all the sharers' accesses, when rates add up to 1 and accesses are interleaved as evenly as the
+ * rates allow: of two programs, or any number at one rate, floor or ceil of rate_p T accesses are
+ * within any window of T; of others, within 1 of rate_p t among the first t.
  */
 double mtl_shared_footprint_error(const struct mtl_sharer *sharers, size_t n, double time);
 /* The T at which together they have touched `lines`; INFINITY: they never do. */

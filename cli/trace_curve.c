@@ -41,6 +41,7 @@ int trace_curve_new(const struct trace_facts *facts, const struct trace_method *
 		return -ENOMEM;
 	for (size_t i = 0; i < sizes->n; i++)
 		curve.points[i] = (struct trace_point){sizes->values[i], times[i], ratios[i]};
+	curve.resolution_bytes = facts->line_bytes * trace_method_resolution(method, engine);
 	memcpy(curve.method, method->name, sizeof(curve.method));
 	*ret_curve = curve;
 	return 0;
@@ -136,6 +137,8 @@ int trace_curve_to_json(const struct trace_curve *curve, struct json_object **re
 	            ?: mtl_json_put(object, "format",
 	                       json_object_new_string(trace_format_name(facts->format)));
 	r = r ?: trace_put_count(object, "skipped", (double)facts->skipped);
+	if (r == 0 && curve->resolution_bytes > 0)
+		r = trace_put_number(object, "resolution_bytes", curve->resolution_bytes);
 	if (r == 0 && curve->n_caches)
 		r = put_caches(object, curve);
 	if (r < 0)

@@ -21,6 +21,7 @@ struct trace_curve {
 	char method[32];
 	struct trace_point *points; /* ascending */
 	size_t n_points;
+	double resolution_bytes; /* smaller sizes are decided by chance; 0: none are */
 	struct trace_cache_result *caches;
 	size_t n_caches;
 };
@@ -46,8 +47,7 @@ void trace_curve_csv(FILE *file, const struct trace_curve *curve);
 /* For people: header, tables, plot and a sentence. -ENOMEM, -EIO. */
 int trace_curve_report(
         FILE *file, const struct trace_curve *curve, const struct terminal *terminal);
-/* What the trace is and how it was read: the lines that every report begins with. method NULL:
- * none. */
+/* What the trace is: the lines that every report begins with. method: "method exact; ", or NULL. */
 void trace_header(FILE *file, const struct trace_facts *facts, const char *method,
         const struct terminal *terminal);
 /* One sentence about a trace that is a sample and what was left out of it; "": nothing to say. */

@@ -164,6 +164,13 @@ int trace_method_miss_ratios(const struct trace_method *method, struct trace_eng
 	return method->kind->miss_ratios(engine->object, lines, n, ret_ratios);
 }
 
+double trace_method_resolution(const struct trace_method *method, const struct trace_engine *engine)
+{
+	double rate = method->kind->engine == ENGINE_SHARDS ? mtl_shards_rate(engine->object) : 1;
+
+	return rate < 1 ? 1 / rate : 0;
+}
+
 /* The grid of sizes that the recipe sums over, with those asked for among them. */
 struct grid {
 	double *lines, *ratios, *times;

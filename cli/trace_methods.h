@@ -35,6 +35,11 @@ int trace_method_miss_ratios(const struct trace_method *method, struct trace_eng
 int trace_method_fill_times(const struct trace_method *method, struct trace_engine *engine,
         const double *lines, size_t n, double *ret_times);
 
+/* Lines between two sampled ones, on average: a smaller cache is beyond what a sample can tell. 0
+ * where all are seen. */
+double trace_method_resolution(
+        const struct trace_method *method, const struct trace_engine *engine);
+
 /* Fill times by Easton and Fagin from the method's miss ratios at all sizes (in fine steps). */
 int trace_method_easton_fagin(const struct trace_method *method, struct trace_engine *engine,
         const double *lines, size_t n, double *ret_times);

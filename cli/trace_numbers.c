@@ -86,7 +86,7 @@ static void print_header(
 {
 	char method[64];
 
-	snprintf(method, sizeof(method), "%s; ", numbers->method ?: "");
+	snprintf(method, sizeof(method), "method %s; ", numbers->method ?: "");
 	trace_header(file, numbers->facts, numbers->method ? method : NULL, terminal);
 	fputc('\n', file);
 }

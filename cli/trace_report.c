@@ -57,32 +57,46 @@ void trace_say_note(const struct trace_facts *facts)
 		complain(MTL_DONE, "note: %s", note);
 }
 
+static void print_count(FILE *file, const char *about, double n, const char *one, const char *more)
+{
+	fprintf(file, "%s%.0f %s", about, n, round(n) == 1 ? one : more);
+}
+
+static void print_note(FILE *file, const struct trace_facts *facts, const struct terminal *terminal)
+{
+	char note[256];
+
+	trace_note(facts, note, sizeof(note));
+	if (terminal->is_terminal)
+		wrap_words(note, terminal->width - strlen("note: "));
+	if (*note)
+		fprintf(file, "note: %s\n", note);
+}
+
 void trace_header(FILE *file, const struct trace_facts *facts, const char *method,
         const struct terminal *terminal)
 {
-	char name[256], size[NUMBER_TEXT], share[NUMBER_TEXT], note[256], lines[64] = "data";
-	const char *base = strrchr(facts->name, '/');
+	const char *base = strrchr(facts->name, '/'), *about = facts->estimated ? "about " : "";
+	char name[256], size[NUMBER_TEXT], share[NUMBER_TEXT];
 
-	if (facts->bytes)
-		snprintf(lines, sizeof(lines), "lines of %u bytes, %s in all", facts->line_bytes,
-		        size_format(facts->distinct * facts->line_bytes, size));
-	fprintf(file, "%s (%s): %llu accesses to %.0f %s\n",
+	fprintf(file, "%s (%s): ",
 	        printable(base && base[1] ? base + 1 : facts->name, name, sizeof(name)),
-	        trace_format_name(facts->format), (unsigned long long)facts->accesses,
-	        facts->distinct, lines);
-	fprintf(file, "%s%s%.0f cold misses, %s of the accesses\n", method ? "method " : "",
-	        method ?: "", facts->distinct,
+	        trace_format_name(facts->format));
+	print_count(file, "", (double)facts->accesses, "access to ", "accesses to ");
+	print_count(file, about, facts->distinct, facts->bytes ? "line" : "datum",
+	        facts->bytes ? "lines" : "data");
+	if (facts->bytes)
+		fprintf(file, " of %u bytes, %s in all", facts->line_bytes,
+		        size_format(facts->distinct * facts->line_bytes, size));
+	fprintf(file, "\n%s", method ?: "");
+	print_count(file, about, facts->distinct, "cold miss", "cold misses");
+	fprintf(file, ", %s of the accesses\n",
 	        percent_format(facts->distinct / (double)facts->accesses, share));
-	trace_note(facts, note, sizeof(note));
-	if (!*note)
-		return;
-	if (terminal->is_terminal)
-		wrap_words(note, terminal->width - strlen("note: "));
-	fprintf(file, "note: %s\n", note);
+	print_note(file, facts, terminal);
 }
 
-static int add_point(
-        struct table *table, const struct trace_facts *facts, const struct trace_point *point)
+static int add_point(struct table *table, const struct trace_facts *facts,
+        const struct trace_point *point, double resolution)
 {
 	char size[NUMBER_TEXT], time[NUMBER_TEXT], ratio[CELL];
 	const char *cells[] = {size, time, ratio};
@@ -90,7 +104,7 @@ static int add_point(
 	trace_size_text(facts, point->size_bytes, size);
 	count_format(point->fill_time, time);
 	snprintf(ratio, sizeof(ratio), "%.6f", point->miss_ratio);
-	return table_add(table, cells, false);
+	return table_add(table, cells, point->size_bytes < resolution);
 }
 
 static int print_points(
@@ -102,13 +116,17 @@ static int print_points(
 	        {"MISS RATIO", RIGHT, 0},
 	};
 	_cleanup_(table_freep) struct table *table = NULL;
+	char size[NUMBER_TEXT];
 	int r = table_new(columns, sizeof(columns) / sizeof(columns[0]), terminal, &table);
 
 	for (size_t i = 0; r == 0 && i < curve->n_points; i++)
-		r = add_point(table, curve->facts, &curve->points[i]);
+		r = add_point(table, curve->facts, &curve->points[i], curve->resolution_bytes);
 	r = r ?: table_print(table, file);
 	fprintf(file, "sizes: %s; fills in: accesses, k, M = 10^3, 10^6; never: it holds all\n",
 	        curve->facts->bytes ? "K = 1024 bytes" : "numbers of data");
+	if (curve->resolution_bytes > curve->points[0].size_bytes)
+		fprintf(file, "below %s this sample cannot tell\n",
+		        trace_size_text(curve->facts, curve->resolution_bytes, size));
 	return r;
 }
 
@@ -191,7 +209,7 @@ int trace_curve_report(FILE *file, const struct trace_curve *curve, const struct
 	char method[64], sentence[512];
 	int r;
 
-	snprintf(method, sizeof(method), "%s; ", curve->method);
+	snprintf(method, sizeof(method), "method %s; ", curve->method);
 	trace_header(file, curve->facts, method, terminal);
 	fputc('\n', file);
 	r = print_points(file, curve, terminal);

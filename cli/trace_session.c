@@ -96,6 +96,7 @@ int trace_session_run(struct trace_session *session, const struct engine_wish *w
 		return complain(MTL_FAILED, "%s", error);
 	facts->accesses = trace_engine_accesses(trace_pass_engine(session->pass, 0));
 	facts->distinct = trace_engine_distinct(trace_pass_engine(session->pass, 0));
+	facts->estimated = wishes[0].type == ENGINE_SHARDS;
 	facts->skipped = trace_reader_skipped(session->reader);
 	return facts->accesses ? MTL_DONE : no_accesses(session);
 }

@@ -18,7 +18,8 @@ struct trace_facts {
 	bool bytes;            /* sizes are bytes, not numbers of data */
 	uint32_t line_bytes;   /* bytes of a line, or 1 where sizes are numbers of data */
 	uint64_t accesses;     /* to lines */
-	double distinct;       /* lines; an estimate by SHARDS */
+	double distinct;       /* lines */
+	bool estimated;        /* distinct is, by SHARDS */
 	uint64_t skipped;      /* records without an address */
 	uint64_t memory_bytes; /* what engines may use; 0: no limit */
 };

@@ -301,11 +301,34 @@ static void a_curve_is_told_to_people(void **state)
 	fake_file("one", "a\n");
 	said = say_trace("one");
 	assert_int_equal(said->status, MTL_DONE);
+	assert_non_null(strstr(said->output, "one (tokens): 1 access to 1 datum\nmethod exact; 1 "
+	                                     "cold miss, 100 % of the accesses\n"));
 	assert_non_null(strstr(said->output, "Nothing is accessed twice"));
 	assert_non_null(strstr(say_trace("--sizes 1,2 abc")->output,
 	        "\nThe miss ratio is 1 at all of these sizes.\n"));
 	assert_non_null(strstr(say_trace("--sizes 8,9 abc")->output,
 	        "\nAt 8 data it holds all that is accessed: only first accesses miss, 0.333.\n"));
+}
+
+static void a_sample_says_what_it_cannot_tell(void **state)
+{
+	struct reference reference = {.line_bytes = 64};
+	struct json_object *object;
+	struct said *said;
+
+	(void)state;
+	make_trace("t", &reference, 1);
+	reference_done(&reference);
+	object = say_json("--method shards:0.25 --json t");
+	assert_true(fabs(json_number(object, "resolution_bytes") - 256) < 1);
+	json_object_put(object);
+	object = say_json("--method shards:1 --json t");
+	assert_true(json_number(object, "resolution_bytes") < 0);
+	json_object_put(object);
+	said = say_trace("--method shards:0.25 t");
+	assert_non_null(strstr(said->output, " accesses to about "));
+	assert_non_null(strstr(said->output, "\nbelow 256B this sample cannot tell\n"));
+	assert_null(strstr(say_trace("t")->output, "about"));
 }
 
 static void comparing_has_every_method(void **state)
@@ -433,6 +456,7 @@ int main(void)
 	        ROOTED(an_access_touches_all_lines_it_spans),
 	        ROOTED(a_curve_has_this_shape),
 	        ROOTED(a_curve_is_told_to_people),
+	        ROOTED(a_sample_says_what_it_cannot_tell),
 	        ROOTED(comparing_has_every_method),
 	        ROOTED(more_data_than_memory_is_a_clear_limit),
 	        ROOTED(mistakes_are_explained),

@@ -57,7 +57,7 @@ static void the_textbook_in_every_form(void **state)
 	                "\"aet\",\"emit\":\"easton-fagin\",\"points\":[{\"size_bytes\":2,"
 	                "\"fill_time\":2,\"miss_ratio\":1},{\"size_bytes\":3,\"fill_time\":null,"
 	                "\"miss_ratio\":0.33333333333333331}]}\n"},
-	        {"--emit footprint --csv --windows 2,5,9,10 abc",
+	        {"--emit footprint --csv --windows 2,9,5,0.01k abc",
 	                "window,xiang,additive,incremental,denning_schwartz,steady_state,error\n"
 	                "2,2,2,2,2,2.33333333333,0\n5,3,3,3,3.66666666667,3,0\n9,3,3,3,5,3,0\n"
 	                "10,,,,,,\n"},

@@ -10,7 +10,7 @@
  * decompress, and the message then says how to have it read all the same.
  *
  * gzip is left to zlib, because libarchive does not verify a member's checksum and length; members
- * may follow each other, zeros may pad the end. libarchive does zstd, xz, bzip2 and lz4, one filter
+ * may follow each other, zeros may pad them. libarchive does zstd, xz, bzip2 and lz4, one filter
  * each, named by us. Anything behind the compressed data is an error: it may be half of a trace.
  */
 
@@ -173,21 +173,16 @@ static ssize_t read_plain(
 /* Past the zeros that may pad the end of a member. 1: another member begins, 0: the end. */
 static int next_member(struct trace_source *source, char *ret_error, size_t error_size)
 {
-	bool padded = false;
-	ssize_t n;
-
 	for (;;) {
-		while (source->raw_start < source->raw_end && !source->raw[source->raw_start]) {
+		while (source->raw_start < source->raw_end && !source->raw[source->raw_start])
 			source->raw_start++;
-			padded = true;
-		}
 		if (source->raw_start < source->raw_end)
 			break;
-		n = fill(source);
+		ssize_t n = fill(source);
 		if (n <= 0)
 			return n < 0 ? cannot_read(source, (int)n, ret_error, error_size) : 0;
 	}
-	if (padded || source->raw[source->raw_start] != compressions[0].bytes[0])
+	if (source->raw[source->raw_start] != compressions[0].bytes[0])
 		return damaged(
 		        source, "are followed by something else", NULL, ret_error, error_size);
 	inflateReset(&source->inflater);

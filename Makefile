@@ -79,7 +79,7 @@ EXTRA_fuzz_message := fake_manager
 DEPS := $(addprefix deps-,check demo fuzz format systemd)
 
 .PHONY: all demo check check-library check-unit check-live check-accuracy check-kernels check-systemd check-layers check-docs \
-	check-trace bench fuzz format install uninstall clean help force deps $(DEPS)
+	check-trace bench bench-trace fuzz format install uninstall clean help force deps $(DEPS)
 .SECONDARY:
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -210,9 +210,12 @@ check-systemd: $(LIVE) | deps-systemd
 	$(Q)tests/systemd/run.sh
 bench: $(LIVE) | deps-check
 	$(Q)tests/bench/run.sh
+bench-trace: $(BUILD)/mtl $(BUILD)/tests/bench/zipf $(BUILD)/tests/bench/usage | deps-check
+	$(Q)tests/bench/trace.sh
 
 # never two of them at once, whatever -j says: they would disturb each other
-RUNS := check check-unit check-trace check-live check-accuracy check-kernels check-systemd bench demo
+RUNS := check check-unit check-trace check-live check-accuracy check-kernels check-systemd bench bench-trace \
+	demo
 $(foreach run,$(RUNS),$(eval before := )$(foreach goal,$(MAKECMDGOALS),\
 	$(if $(filter $(run),$(goal)),$(eval $(run): | $(before)),)$(if $(filter $(RUNS),$(goal)),$(eval before += $(goal)),)))
 
@@ -280,7 +283,8 @@ help:
 		'check-accuracy known curves, medians of five runs (root)' \
 		'check-kernels  the same objects on the Debian 12 kernel, in qemu' \
 		'check-systemd  installed, in a container booted with systemd' \
-		'bench          slowdown of watched programs, cost of mtld' \
+		'bench          bench-trace, then slowdown of watched programs, cost of mtld' \
+		'bench-trace    speed and accuracy of mtl trace' \
 		'fuzz           each fuzzer for FUZZ_SECONDS=60' \
 		'format         clang-format every source' \
 		'install        under DESTDIR and PREFIX' 'uninstall      what install put there' \

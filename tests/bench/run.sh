@@ -1,14 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# make bench: what watching costs, on a machine where watchpoints fire (see tests/machine/run.sh). An
+# make bench: first mtl trace, on this machine (trace.sh, which make bench-trace runs by itself); then
+# what watching costs, on a machine where watchpoints fire (see tests/machine/run.sh). An
 # emulated one has a single processor whose clock counts instructions: what is measured there is how
 # many instructions the target loses, whatever the host is doing meanwhile.
 # BENCH_PAIRS, BENCH_WINDOW and BENCH_SETTLE (seconds) say how long; the defaults take ten minutes.
-# The table is printed; docs/BENCHMARKS.md holds one of them with the machine it was made on.
+# The tables are printed; docs/BENCHMARKS.md holds some of them with the machine it was made on.
 
 set -eu
 cd "$(dirname "$0")/../.."
 build=${MTL_BUILD:-build}
+tests/bench/trace.sh
+echo
 exec tests/machine/run.sh --cpus 0 --seconds "${BENCH_SECONDS:-1800}" --program "$build/tests/bench/paired" \
     -- tests/bench/steps.sh "${BENCH_PAIRS:-40}" "${BENCH_WINDOW:-0.5}" "${BENCH_SETTLE:-0.5}"

@@ -108,6 +108,8 @@ static int write_curve(const struct options *options, const struct trace_curve *
 		trace_curve_csv(stdout, curve);
 	else
 		r = trace_curve_report(stdout, curve, &terminal);
+	if (r < 0 && ferror(stdout))
+		return MTL_FAILED;
 	return r < 0 ? complain(MTL_FAILED, "cannot show the curve: %s", strerror(-r)) : MTL_DONE;
 }
 

@@ -85,7 +85,8 @@ void options_print(FILE *file, enum command_bit command);
 /* One line on stderr, "mtl: …", and code back. */
 int complain(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The commands; each returns an exit code and has said on stderr what went wrong. */
+/* The commands; each returns an exit code and has said on stderr what went wrong, but for standard
+ * output that takes no more: of that main() speaks, once. */
 int command_run(const struct options *options, int n_operands, char **operands);
 int command_curve(const struct options *options, int n_operands, char **operands);
 int command_list(const struct options *options, int n_operands, char **operands);

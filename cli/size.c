@@ -57,7 +57,6 @@ static const struct unit count_units[] = {
         {"k", 1e3},
         {"M", 1e6},
         {"G", 1e9},
-        {"T", 1e12},
         {NULL, 0},
 };
 
@@ -106,7 +105,8 @@ static size_t number_length(const char *text)
 	return length == 1 && text[0] == '.' ? 0 : length;
 }
 
-static int number_parse(const char *text, const struct unit *units, double *ret_value)
+static int number_parse(const char *text, const struct unit *units,
+        int (*compare)(const char *, const char *), double *ret_value)
 {
 	size_t length = number_length(text);
 	const char *unit = text + length;
@@ -115,7 +115,7 @@ static int number_parse(const char *text, const struct unit *units, double *ret_
 		return -EINVAL;
 	unit += strspn(unit, " ");
 	for (const struct unit *u = units; u->name; u++) {
-		if (strcasecmp(u->name, unit) == 0) {
+		if (compare(u->name, unit) == 0) {
 			*ret_value = strtod(text, NULL) * u->factor;
 			return 0;
 		}
@@ -127,7 +127,7 @@ int size_parse(const char *text, double *ret_bytes, char *ret_error, size_t erro
 {
 	double bytes;
 
-	if (number_parse(text, size_units, &bytes) < 0) {
+	if (number_parse(text, size_units, strcasecmp, &bytes) < 0) {
 		snprintf(ret_error, error_size,
 		        "'%s' is not a size: give bytes, or a number with K, M, G or T (512K, "
 		        "1.5M)",
@@ -148,7 +148,7 @@ int seconds_parse(const char *text, double *ret_seconds, char *ret_error, size_t
 {
 	double seconds;
 
-	if (number_parse(text, second_units, &seconds) < 0) {
+	if (number_parse(text, second_units, strcasecmp, &seconds) < 0) {
 		snprintf(ret_error, error_size,
 		        "'%s' is not a time: give seconds, or a number with s, ms or us (20, "
 		        "500ms)",
@@ -166,21 +166,27 @@ int seconds_parse(const char *text, double *ret_seconds, char *ret_error, size_t
 
 int count_parse(const char *text, double *ret_count, char *ret_error, size_t error_size)
 {
-	double count;
+	double count, whole;
 
-	if (number_parse(text, count_units, &count) < 0) {
+	if (number_parse(text, count_units, strcmp, &count) < 0) {
 		snprintf(ret_error, error_size,
 		        "'%s' is not a number of accesses or data: give a number, or one with k, M "
-		        "or G (20000, 1.5M)",
+		        "or G as written (20000, 1.5M)",
 		        text);
 		return -EINVAL;
 	}
-	count = round(count);
-	if (count < 1 || count > COUNT_LIMIT) {
-		snprintf(ret_error, error_size, "'%s' is out of range: give 1 to 9007T", text);
+	whole = round(count);
+	if (count < 0x1p52 && fabs(count - whole) > 1e-12 * whole) {
+		snprintf(ret_error, error_size,
+		        "'%s' is no whole number, and there are no parts of accesses or data",
+		        text);
 		return -EINVAL;
 	}
-	*ret_count = count;
+	if (whole < 1 || whole > COUNT_LIMIT) {
+		snprintf(ret_error, error_size, "'%s' is out of range: give 1 to 9007199G", text);
+		return -EINVAL;
+	}
+	*ret_count = whole;
 	return 0;
 }
 

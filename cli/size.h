@@ -15,8 +15,8 @@ int size_parse(const char *text, double *ret_bytes, char *ret_error, size_t erro
 /* "20", "1.5s", "500ms", "50us" -> seconds, 0 included. -EINVAL like size_parse(). */
 int seconds_parse(const char *text, double *ret_seconds, char *ret_error, size_t error_size);
 
-/* "20000", "500k", "1.5M", "2G" (powers of 1000) -> a whole number, at least 1. -EINVAL likewise.
- */
+/* "20000", "500k", "1.5M", "2G" (powers of 1000, letters just so) -> a whole number, at least 1;
+ * parts are refused, not rounded. -EINVAL likewise. */
 int count_parse(const char *text, double *ret_count, char *ret_error, size_t error_size);
 
 /* A process number, 1..INT_MAX. -EINVAL like size_parse(). */

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "cleanup.h"
@@ -127,15 +128,27 @@ static int plot_all(const struct trace_comparison *comparison)
 	return trace_curves_plot(comparison->options->plot, curves, COMPARED);
 }
 
+/* What is not there or a directory is for the reader to complain of. */
+static bool can_read_again(const char *path)
+{
+	struct stat status;
+
+	if (strcmp(path, "-") == 0)
+		return false;
+	return stat(path, &status) < 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
+}
+
 int trace_compare(const struct options *options, const char *path)
 {
 	_cleanup_(comparison_done) struct trace_comparison comparison = {
 	        .options = options, .path = path};
 	int code = MTL_DONE;
 
-	if (strcmp(path, "-") == 0)
-		return complain(MTL_USAGE, "trace: --compare reads the trace once for each method, "
-		                           "which standard input cannot give: name a file");
+	if (!can_read_again(path))
+		return complain(MTL_USAGE,
+		        "trace: --compare reads the trace once for each method, which %s cannot "
+		        "give: name a regular file",
+		        strcmp(path, "-") == 0 ? "standard input" : path);
 	for (size_t i = 0; code == MTL_DONE && i < COMPARED; i++)
 		code = run_method(&comparison, i);
 	if (code == MTL_DONE && options->plot)

@@ -153,6 +153,8 @@ int trace_comparison_write(const struct trace_comparison *comparison)
 	        : options->csv ? write_csv(stdout, comparison)
 	                       : write_table(stdout, comparison);
 
+	if (r < 0 && ferror(stdout))
+		return MTL_FAILED;
 	return r < 0 ? complain(MTL_FAILED, "cannot show the comparison: %s", strerror(-r))
 	             : MTL_DONE;
 }

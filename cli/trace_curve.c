@@ -95,24 +95,34 @@ static int put_points(struct json_object *object, const struct trace_curve *curv
 	return r;
 }
 
+/* The members of a cache in JSON, its columns in CSV. */
+static const char *const cache_names[] = {"size_bytes", "ways", "line_bytes", "sets", "accesses",
+        "misses", "miss_ratio", "predicted_miss_ratio", "predicted_miss_ratio_measured_sets",
+        "predicted_miss_ratio_patent", "predicted_miss_ratio_distances", "set_probability"};
+
+#define N_CACHE_NAMES (sizeof(cache_names) / sizeof(cache_names[0]))
+
+static void cache_numbers(const struct trace_cache_result *result, double *ret_numbers)
+{
+	const struct trace_cache *cache = &result->cache;
+	const double numbers[N_CACHE_NAMES] = {cache->size_bytes, (double)cache->ways,
+	        cache->line_bytes, (double)cache->sets, (double)result->accesses,
+	        (double)result->misses, result->simulated, result->uniform, result->measured,
+	        result->patent, result->distances, result->set_probability};
+
+	memcpy(ret_numbers, numbers, sizeof(numbers));
+}
+
 static int add_cache(struct json_object *array, const struct trace_cache_result *result)
 {
 	struct json_object *object = json_object_new_object();
-	const struct trace_cache *cache = &result->cache;
+	double numbers[N_CACHE_NAMES];
 	int r = mtl_json_append(array, object);
 
-	r = r ?: trace_put_number(object, "size_bytes", cache->size_bytes);
-	r = r ?: trace_put_count(object, "ways", (double)cache->ways);
-	r = r ?: trace_put_count(object, "line_bytes", cache->line_bytes);
-	r = r ?: trace_put_count(object, "sets", (double)cache->sets);
-	r = r ?: trace_put_count(object, "accesses", (double)result->accesses);
-	r = r ?: trace_put_count(object, "misses", (double)result->misses);
-	r = r ?: trace_put_number(object, "miss_ratio", result->simulated);
-	r = r ?: trace_put_number(object, "predicted_miss_ratio", result->uniform);
-	r = r ?: trace_put_number(object, "predicted_miss_ratio_measured_sets", result->measured);
-	r = r ?: trace_put_number(object, "predicted_miss_ratio_patent", result->patent);
-	r = r ?: trace_put_number(object, "predicted_miss_ratio_distances", result->distances);
-	return r ?: trace_put_number(object, "set_probability", result->set_probability);
+	cache_numbers(result, numbers);
+	for (size_t i = 0; r == 0 && i < N_CACHE_NAMES; i++)
+		r = trace_put_number(object, cache_names[i], numbers[i]);
+	return r;
 }
 
 static int put_caches(struct json_object *object, const struct trace_curve *curve)
@@ -147,7 +157,25 @@ int trace_curve_to_json(const struct trace_curve *curve, struct json_object **re
 	return 0;
 }
 
-void trace_curve_csv(FILE *file, const struct trace_curve *curve)
+static void caches_csv(FILE *file, const struct trace_curve *curve)
+{
+	for (size_t i = 0; i < N_CACHE_NAMES; i++)
+		fprintf(file, "%s%s", i ? "," : "", cache_names[i]);
+	fputc('\n', file);
+	for (size_t i = 0; i < curve->n_caches; i++) {
+		double numbers[N_CACHE_NAMES];
+
+		cache_numbers(&curve->caches[i], numbers);
+		for (size_t j = 0; j < N_CACHE_NAMES; j++) {
+			fputs(j ? "," : "", file);
+			if (isfinite(numbers[j]))
+				fprintf(file, "%.12g", numbers[j]);
+		}
+		fputc('\n', file);
+	}
+}
+
+static void points_csv(FILE *file, const struct trace_curve *curve)
 {
 	fputs("size_bytes,fill_time_accesses,miss_ratio\n", file);
 	for (size_t i = 0; i < curve->n_points; i++) {
@@ -158,4 +186,12 @@ void trace_curve_csv(FILE *file, const struct trace_curve *curve)
 			fprintf(file, "%.12g", point->fill_time);
 		fprintf(file, ",%.12g\n", point->miss_ratio);
 	}
+}
+
+void trace_curve_csv(FILE *file, const struct trace_curve *curve)
+{
+	if (curve->n_caches)
+		caches_csv(file, curve);
+	else
+		points_csv(file, curve);
 }

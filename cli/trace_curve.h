@@ -41,7 +41,8 @@ int trace_put_count(struct json_object *object, const char *name, double value);
 
 /* -ENOMEM. */
 int trace_curve_to_json(const struct trace_curve *curve, struct json_object **ret_object);
-/* Points only, a header line first; no value where JSON has null. */
+/* The points, or the caches where there are any, which are another table; a header line first, no
+ * value where JSON has null. */
 void trace_curve_csv(FILE *file, const struct trace_curve *curve);
 
 /* For people: header, tables, plot and a sentence. -ENOMEM, -EIO. */

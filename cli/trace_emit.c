@@ -7,6 +7,7 @@
 #include "trace_emit.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,17 @@ static int choose_windows(const struct options *options, struct emission_input *
 {
 	return options->windows.n ? copy_list(&options->windows, &input->at)
 	                          : default_windows(input->facts, &input->at);
+}
+
+static const char *windows_note(const struct emission_input *input, char *ret_text, size_t size)
+{
+	uint64_t accesses = input->facts->accesses;
+
+	if (input->at.values[input->at.n - 1] <= (double)accesses)
+		return NULL;
+	snprintf(ret_text, size,
+	        "windows longer than the trace, %" PRIu64 " accesses, have no footprint", accesses);
+	return ret_text;
 }
 
 static int choose_sizes(const struct options *options, struct emission_input *input)
@@ -109,6 +121,7 @@ static int write_numbers(const struct options *options, struct emission_input *i
 	        .columns = emission->columns,
 	        .infinite = NAN,
 	};
+	char note[128];
 	int r = 0;
 
 	while (numbers.n_columns < NUMBERS_COLUMNS_MAX && emission->columns[numbers.n_columns])
@@ -117,6 +130,8 @@ static int write_numbers(const struct options *options, struct emission_input *i
 		r = choose_windows(options, input);
 	if (emission->rows == ROWS_SIZES)
 		r = choose_sizes(options, input);
+	if (r == 0 && emission->rows == ROWS_WINDOWS)
+		numbers.note = windows_note(input, note, sizeof(note));
 	if (r == 0 && emission->by_method)
 		r = ask_method(input);
 	if (r == 0)
@@ -185,6 +200,8 @@ int trace_emit(const struct options *options, const char *path)
 	input.engine = trace_pass_engine(session.pass, 0);
 	r = input.emission->rows == ROWS_SEQUENCE ? write_sequence(options, &input)
 	                                          : write_numbers(options, &input);
+	if (r < 0 && ferror(stdout))
+		return MTL_FAILED;
 	if (r < 0)
 		return complain(MTL_FAILED, "cannot emit %s of %s: %s", input.emission->name,
 		        session.facts.name, strerror(-r));

@@ -9,12 +9,17 @@
 #include "trace_engine.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "size.h"
+
 #define FIRST_ROOM 65536
 #define SET_CACHE_BYTES_PER_LINE 16
+#define LEAST_MOST (UINT64_C(1) << 50)
 #define SEQUENCE_PEAK 5 /* converted (trace_sequences.c) it takes up to five times its room */
 
 struct engine_kind {
@@ -25,6 +30,7 @@ struct engine_kind {
 	double (*distinct)(const void *object);
 	uint64_t (*bytes)(const void *object);
 	unsigned growth;
+	const char *what;
 };
 
 static int profile_new(const struct engine_wish *wish, uint64_t memory, void **ret_object)
@@ -219,11 +225,11 @@ static uint64_t sequence_bytes(const void *object)
 
 /* clang-format off */
 static const struct engine_kind kinds[] = {
-        [ENGINE_PROFILE] = {profile_new, profile_free, profile_access, profile_accesses, profile_distinct, profile_bytes, 27},
-        [ENGINE_STACK] = {stack_new, stack_free, stack_access, stack_accesses, stack_distinct, stack_bytes, 40},
-        [ENGINE_SHARDS] = {shards_new, shards_free, shards_access, shards_accesses, shards_distinct, shards_bytes, 40},
-        [ENGINE_SETS] = {sets_new, sets_free, sets_access, sets_accesses, sets_distinct, sets_bytes, 0},
-        [ENGINE_LINES] = {sequence_new, sequence_free, sequence_access, sequence_accesses, sets_distinct, sequence_bytes, 8},
+        [ENGINE_PROFILE] = {profile_new, profile_free, profile_access, profile_accesses, profile_distinct, profile_bytes, 27, "the table of reuse times"},
+        [ENGINE_STACK] = {stack_new, stack_free, stack_access, stack_accesses, stack_distinct, stack_bytes, 40, "exact LRU"},
+        [ENGINE_SHARDS] = {shards_new, shards_free, shards_access, shards_accesses, shards_distinct, shards_bytes, 40, "SHARDS"},
+        [ENGINE_SETS] = {sets_new, sets_free, sets_access, sets_accesses, sets_distinct, sets_bytes, 0, NULL},
+        [ENGINE_LINES] = {sequence_new, sequence_free, sequence_access, sequence_accesses, sets_distinct, sequence_bytes, 8, "the sequence"},
 };
 /* clang-format on */
 
@@ -270,6 +276,41 @@ uint64_t engine_wish_fixed(const struct engine_wish *wish)
 	double bytes = (double)wish->sets * (double)wish->ways * SET_CACHE_BYTES_PER_LINE;
 
 	return bytes < 0x1p63 ? (uint64_t)bytes : UINT64_MAX;
+}
+
+static bool can_begin(const struct engine_wish *wish, uint64_t memory)
+{
+	_cleanup_(trace_engine_freep) struct trace_engine *engine = NULL;
+
+	return trace_engine_new(wish, memory, &engine) == 0;
+}
+
+/* Tried out. */
+uint64_t engine_wish_least(const struct engine_wish *wish)
+{
+	uint64_t enough = 1024, step;
+
+	if (engine_wish_fixed(wish))
+		return engine_wish_fixed(wish);
+	while (enough < LEAST_MOST && !can_begin(wish, enough))
+		enough *= 2;
+	for (step = enough / 4; step > 0; step /= 2)
+		if (can_begin(wish, enough - step))
+			enough -= step;
+	return enough;
+}
+
+const char *engine_wish_text(const struct engine_wish *wish, char *ret_text, size_t size)
+{
+	double bytes = (double)wish->sets * (double)wish->ways * wish->line_bytes;
+	char number[NUMBER_TEXT];
+
+	if (wish->type == ENGINE_SETS)
+		snprintf(ret_text, size, "--cache %s:%" PRIu64 ":%" PRIu32,
+		        size_format(bytes, number), wish->ways, wish->line_bytes);
+	else
+		snprintf(ret_text, size, "%s", kinds[wish->type].what);
+	return ret_text;
 }
 
 uint64_t trace_engine_accesses(const struct trace_engine *engine)

@@ -52,6 +52,10 @@ bool engine_wish_same(const struct engine_wish *one, const struct engine_wish *o
 unsigned engine_wish_growth(const struct engine_wish *wish);
 /* Bytes that it needs in any case. */
 uint64_t engine_wish_fixed(const struct engine_wish *wish);
+/* The least limit that it begins with, those and others that grow. */
+uint64_t engine_wish_least(const struct engine_wish *wish);
+/* What it is for: "exact LRU", "--cache 32K:8:64". */
+const char *engine_wish_text(const struct engine_wish *wish, char *ret_text, size_t size);
 
 uint64_t trace_engine_accesses(const struct trace_engine *engine);
 /* NAN where the engine does not know; estimated by SHARDS. */

@@ -42,7 +42,7 @@ struct trace_reader {
 
 struct trace_format_description {
 	const char *name;
-	bool has_addresses, is_text;
+	bool has_addresses, has_code, is_text;
 	size_t record_bytes; /* of a binary record */
 	/* Adds to *ret_n; negative errno with the sentence in reader->error. */
 	int (*parse)(struct trace_reader *reader, struct trace_access *accesses, size_t most,

@@ -114,15 +114,21 @@ static int write_table(FILE *file, const struct trace_numbers *numbers)
 	r = r ?: table_print(table, file);
 	if (!isnan(numbers->infinite))
 		fprintf(file, "never: %.0f\n", numbers->infinite);
+	if (numbers->note)
+		fprintf(file, "%s\n", numbers->note);
 	return r;
 }
 
 int trace_numbers_write(
         FILE *file, const struct trace_numbers *numbers, const struct options *options)
 {
-	int r = options->json  ? write_json(file, numbers)
-	        : options->csv ? write_csv(file, numbers)
-	                       : write_table(file, numbers);
+	int r;
+
+	if (numbers->note && (options->json || options->csv))
+		complain(MTL_DONE, "note: %s", numbers->note);
+	r = options->json  ? write_json(file, numbers)
+	    : options->csv ? write_csv(file, numbers)
+	                   : write_table(file, numbers);
 
 	return r < 0 ? r : ferror(file) ? -EIO : 0;
 }

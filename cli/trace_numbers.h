@@ -18,7 +18,8 @@ struct trace_numbers {
 	const char *const *columns;
 	size_t n_rows, n_columns;
 	double *cells;
-	double infinite; /* of a histogram: how many values are; NAN: none of that kind */
+	const char *note; /* a sentence about the rows; NULL: none */
+	double infinite;  /* of a histogram: how many values are; NAN: none of that kind */
 };
 
 /* As the options ask for: JSON, CSV or a table. -ENOMEM, -EIO. */

@@ -34,6 +34,7 @@ static const struct trace_format_description formats[] = {
         [TRACE_GUESS] = {.name = "guess"},
         [TRACE_LACKEY] = {.name = "lackey",
                 .has_addresses = true,
+                .has_code = true,
                 .is_text = true,
                 .parse = trace_parse_lackey},
         [TRACE_PERF_SCRIPT] = {.name = "perf-script",
@@ -73,6 +74,11 @@ const char *trace_format_name(enum trace_format format)
 int trace_format_has_addresses(enum trace_format format)
 {
 	return formats[format].has_addresses;
+}
+
+int trace_format_has_code(enum trace_format format)
+{
+	return formats[format].has_code;
 }
 
 /* The beginning of a line in a form that any terminal can show. */

@@ -37,6 +37,8 @@ int trace_format_parse(
 const char *trace_format_name(enum trace_format format);
 /* Addresses of bytes (that lines are made of), or data that stand for themselves? */
 int trace_format_has_addresses(enum trace_format format);
+/* Does it have accesses to code, told from those to data? */
+int trace_format_has_code(enum trace_format format);
 
 /*
  * Opens a file, or standard input for "-". gzip, zstd, xz, bzip2 and lz4 are recognised by content.

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "trace_memory.h"
+#include "trace_shortage.h"
 
 #define ADDRESS_LINE_BYTES 64
 
@@ -52,6 +53,14 @@ int trace_session_open(
 	facts->line_bytes = line_bytes(options, facts->addresses);
 	facts->bytes = facts->addresses || facts->line_bytes > 1;
 	facts->memory_bytes = facts->format == TRACE_TOKENS ? half(memory) : memory;
+	session.memory_bytes = memory;
+	if (options->instructions && !trace_format_has_code(facts->format)) {
+		trace_session_done(&session);
+		return complain(MTL_USAGE,
+		        "trace: --instructions: format %s does not tell accesses to code from "
+		        "others; leave it out",
+		        trace_format_name(facts->format));
+	}
 	*ret_session = session;
 	return MTL_DONE;
 }
@@ -79,6 +88,16 @@ static int no_accesses(const struct trace_session *session)
 	return complain(MTL_FAILED, "%s is empty: it has no accesses", name);
 }
 
+static int no_memory(
+        const struct trace_session *session, const struct engine_wish *wishes, size_t n)
+{
+	char error[256];
+
+	trace_shortage(wishes, n, session->memory_bytes,
+	        session->facts.format == TRACE_TOKENS ? 2 : 1, error, sizeof(error));
+	return complain(MTL_FAILED, "%s", error);
+}
+
 int trace_session_run(struct trace_session *session, const struct engine_wish *wishes, size_t n)
 {
 	struct trace_facts *facts = &session->facts;
@@ -87,8 +106,7 @@ int trace_session_run(struct trace_session *session, const struct engine_wish *w
 	        facts->memory_bytes, &session->pass);
 
 	if (r == -ENOMEM)
-		return complain(MTL_FAILED,
-		        "there is not enough memory even to begin: --memory SIZE allows more");
+		return no_memory(session, wishes, n);
 	if (r < 0)
 		return complain(MTL_FAILED, "cannot analyse %s: %s", facts->name, strerror(-r));
 	r = trace_pass_run(session->pass, session->reader, error, sizeof(error));

@@ -29,6 +29,7 @@ struct trace_session {
 	const struct options *options;
 	struct trace_reader *reader;
 	struct trace_pass *pass;
+	uint64_t memory_bytes; /* what it all may use; 0: no limit */
 	struct trace_facts facts;
 };
 

@@ -168,6 +168,16 @@ csv_is_json() {
 }
 step "CSV" csv_is_json
 
+csv_of_caches() { # the same names and numbers as in JSON
+    run "$work/sample" --cache 4K:4:64 --cache 512:2:16 --json
+    jq -r '.caches | (.[0] | keys_unsorted | join(",")), (.[] | [.[]] | map(. // "" | tostring) | join(","))' \
+        "$work/out" | cut -d , -f 1-7 >"$work/caches"
+    run "$work/sample" --cache 4K:4:64 --cache 512:2:16 --csv
+    [ "$(wc -l <"$work/out")" = 3 ] && cut -d , -f 1-6 "$work/out" >"$work/csv" &&
+        cut -d , -f 1-6 "$work/caches" | cmp - "$work/csv" || shown
+}
+step "CSV of caches" csv_of_caches
+
 for_people() {
     run "$work/sample"
     [ "$status" = 0 ] && grep -q '^sample (lackey): [0-9]* accesses to 2[0-9]* lines of 64 bytes' "$work/out" &&
@@ -303,5 +313,17 @@ full_disk() {
     done
 }
 step "a full disk" full_disk
+one_message() { # about the output, not about the trace
+    for option in --json --csv "--emit rt" "--emit rt --json" "--emit footprint" --compare ""; do
+        # shellcheck disable=SC2086
+        ! "$mtl" trace "$work/sample" $option >/dev/full 2>"$work/err" || return 1
+        [ "$(cat "$work/err")" = "mtl: cannot write to standard output: No space left on device" ] ||
+            { cat "$work/err"; return 1; }
+    done
+}
+step "a full disk is said once" one_message
+mkfifo "$work/fifo"
+step "comparing what can be read once" refuses 2 'fifo cannot give: name a regular file' \
+    "$work/fifo" --compare
 
 steps_total

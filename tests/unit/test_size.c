@@ -106,6 +106,26 @@ static void times_are_read(void **state)
 	assert_int_equal(seconds_parse("99999999999", &seconds, error, sizeof(error)), -EINVAL);
 }
 
+static void counts_are_whole(void **state)
+{
+	static const char *const bad[] = {
+	        "1.5", "1.0005k", "1m", "1K", "1g", "1T", "0", "0.5", "-1", "9007200G", "x", "k"};
+	char error[256];
+	double count;
+
+	(void)state;
+	assert_int_equal(count_parse("1.5M", &count, error, sizeof(error)), 0);
+	assert_float_equal(count, 1.5e6, 0);
+	assert_int_equal(count_parse("0.001k", &count, error, sizeof(error)), 0);
+	assert_float_equal(count, 1, 0);
+	assert_int_equal(count_parse("2.3G", &count, error, sizeof(error)), 0);
+	assert_float_equal(count, 2.3e9, 0);
+	assert_int_equal(count_parse("9007199G", &count, error, sizeof(error)), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(count_parse(bad[i], &count, error, sizeof(error)), -EINVAL);
+	assert_float_equal(count, 9007199e9, 0);
+}
+
 static void process_numbers_are_read(void **state)
 {
 	static const char *const bad[] = {
@@ -196,6 +216,7 @@ int main(void)
 	        cmocka_unit_test(what_is_no_size_is_refused),
 	        cmocka_unit_test(sizes_out_of_range_say_so),
 	        cmocka_unit_test(times_are_read),
+	        cmocka_unit_test(counts_are_whole),
 	        cmocka_unit_test(process_numbers_are_read),
 	        cmocka_unit_test(numbers_are_printed),
 	        cmocka_unit_test(what_is_printed_is_read_again),

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <sys/stat.h>
+
 #include "simulate.h"
 #include "trace_command_fixture.h"
 
@@ -385,8 +387,57 @@ static void more_data_than_memory_is_a_clear_limit(void **state)
 	assert_int_equal(say_trace("--memory 200K --method shards-size:100 t")->status, MTL_DONE);
 	assert_int_equal(say_trace("--memory 4M t")->status, MTL_DONE);
 	assert_int_equal(say_trace("--memory 200K --emit rt t")->status, MTL_FAILED);
-	assert_non_null(strstr(say_trace("--memory 1 t")->errors, "even to begin"));
-	assert_int_equal(say_trace("--memory 1M --cache 1T:16:64 t")->status, MTL_FAILED);
+}
+
+/* The least --memory that a message names is enough to begin, and it is the least. */
+static void too_little_to_begin_says_what_is_enough(void **state)
+{
+	static const char *const words[] = {"--method exact", "--method aet", "--method shards:0.1",
+	        "--method shards-size:100", "--cache 1M:16:64",
+	        "--method aet --cache 1K:4:64 --cache 64K:4:16"};
+
+	(void)state;
+	fake_file("t", " L 1000,4\n");
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		char line[128];
+		const char *least;
+		unsigned k;
+
+		snprintf(line, sizeof(line), "%s --memory 1 t", words[i]);
+		least = strstr(say_trace(line)->errors, "; --memory ");
+		assert_non_null(least);
+		assert_int_equal(sscanf(least, "; --memory %uK", &k), 1);
+		snprintf(line, sizeof(line), "%s --memory %uK t", words[i], k - 1);
+		assert_non_null(strstr(say_trace(line)->errors, "even to begin"));
+		snprintf(line, sizeof(line), "%s --memory %uK t", words[i], k);
+		assert_null(strstr(say_trace(line)->errors, "even to begin"));
+	}
+	assert_non_null(strstr(say_trace("--memory 1M --cache 1T:16:64 t")->errors,
+	        "--cache 1T:16:64 needs 256G, and 1M may be used"));
+	assert_non_null(strstr(say_trace("--memory 1 t")->errors, "exact LRU needs "));
+}
+
+static void caches_are_another_table(void **state)
+{
+	const char *line;
+	struct said *said;
+	int commas = 0;
+
+	(void)state;
+	fake_file("t", " L 1000,4\n L 1040,4\n L 1000,4\n");
+	said = say_trace("--csv --cache 512:2:64 --cache 64:1:16 --method aet t");
+	assert_string_equal(said->errors, "");
+	assert_ptr_equal(strstr(said->output, "size_bytes,ways,line_bytes,sets,accesses,misses,"
+	                                      "miss_ratio,predicted_miss_ratio,"),
+	        said->output);
+	line = strchr(said->output, '\n') + 1;
+	assert_int_equal(strncmp(line, "512,2,64,4,3,2,0.666666666667,", 30), 0);
+	for (const char *c = line; *c != '\n'; c++)
+		commas += *c == ',';
+	assert_int_equal(commas, 11);
+	line = strchr(line, '\n') + 1;
+	assert_int_equal(strncmp(line, "64,1,16,4,3,3,1,", 16), 0);
+	assert_non_null(strstr(line, ",,")); /* no exact distances */
 }
 
 struct mistake {
@@ -423,6 +474,16 @@ static void mistakes_are_explained(void **state)
 	        {"--emit aet --windows 5 abc", MTL_USAGE, "--windows does not go with"},
 	        {"--emit aet --method exact abc", MTL_USAGE, "--method does not go with"},
 	        {"--emit footprint --windows 0 abc", MTL_USAGE, "'0' is out of range"},
+	        {"--emit footprint --windows 1.5 abc", MTL_USAGE, "'1.5' is no whole number"},
+	        {"--emit footprint --windows 1.0005k abc", MTL_USAGE, "no whole number"},
+	        {"--emit footprint --windows 1m abc", MTL_USAGE, "k, M or G as written"},
+	        {"--method shards-size:1K abc", MTL_USAGE, "shards-size:8192"},
+	        {"--instructions abc", MTL_USAGE, "format tokens does not tell"},
+	        {"--instructions --format u64 abc", MTL_USAGE, "format u64 does not tell"},
+	        {"--instructions --format oracle abc", MTL_USAGE, "oracle does not tell"},
+	        {"--instructions --format perf-script abc", MTL_USAGE, "perf-script does not"},
+	        {"--compare fifo", MTL_USAGE, "fifo cannot give: name a regular file"},
+	        {"--compare missing", MTL_FAILED, "No such file"},
 	        {"--emit footprint --windows x abc", MTL_USAGE, "'x' is not a number"},
 	        {"--compare --method aet abc", MTL_USAGE, "do not go together"},
 	        {"--compare --emit rt abc", MTL_USAGE, "do not go together"},
@@ -431,6 +492,9 @@ static void mistakes_are_explained(void **state)
 
 	(void)state;
 	fake_file("empty", "");
+	fake_file("fifo", "");
+	unlink(fake_path("fifo"));
+	assert_int_equal(mkfifo(fake_path("fifo"), 0600), 0);
 	fake_file("code", "I  1000,4\nI  1004,4\n");
 	fake_file("abc", "a b c a b c a b c\n");
 	for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
@@ -459,6 +523,8 @@ int main(void)
 	        ROOTED(a_sample_says_what_it_cannot_tell),
 	        ROOTED(comparing_has_every_method),
 	        ROOTED(more_data_than_memory_is_a_clear_limit),
+	        ROOTED(too_little_to_begin_says_what_is_enough),
+	        ROOTED(caches_are_another_table),
 	        ROOTED(mistakes_are_explained),
 	};
 

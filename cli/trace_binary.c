@@ -4,8 +4,8 @@
  *
  *     u64:    8 bytes, an address
  *     oracle: 24 bytes without gaps: uint32 time, uint64 object, uint32 size of the object, int64
- *             number of the request that asks for it next (counted from 1), -1 or the greatest
- *             number if none does. The object is the datum; nothing else is used.
+ *             number of the request that asks for it next (counted from 1, or from 0), -1 or the
+ *             greatest number if none does. The object is the datum; nothing else is used.
  *
  * Nothing marks an oracle file as one, but what it says of the future can be checked against what
  * comes. Any content is a u64 file, so records are taken for oracle's only if times never fall, no
@@ -69,9 +69,11 @@ int trace_parse_oracle(
 	return parse(reader, accesses, most, ret_n, ORACLE_BYTES, 4);
 }
 
-bool trace_records_are_oracle(const unsigned char *records, size_t size)
+/* With requests counted from first. An object announced never again says nothing of how they are
+ * counted, so that alone it speaks for 1. */
+static bool keeps_promises(const unsigned char *records, size_t n, uint64_t first)
 {
-	size_t n = size / ORACLE_BYTES, never = 0, come_true = 0, failed = 0;
+	size_t never = 0, come_true = 0, failed = 0;
 	uint32_t before = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -83,13 +85,22 @@ bool trace_records_are_oracle(const unsigned char *records, size_t size)
 		before = u32_at(record);
 		if (announced == UINT64_MAX || announced == INT64_MAX)
 			never++;
-		else if (announced > INT64_MAX || announced <= i + 1)
+		else if (announced > INT64_MAX || announced <= i + first)
 			return false;
-		else if (announced <= n &&
-		         u64_at(record + 4) == u64_at(records + (announced - 1) * ORACLE_BYTES + 4))
+		else if (announced - first >= n)
+			continue;
+		else if (u64_at(record + 4) ==
+		         u64_at(records + (announced - first) * ORACLE_BYTES + 4))
 			come_true++;
 		else
-			failed += announced <= n;
+			failed++;
 	}
-	return never + come_true > 0 && come_true >= failed;
+	return first * never + come_true > 0 && come_true >= failed;
+}
+
+bool trace_records_are_oracle(const unsigned char *records, size_t size)
+{
+	size_t n = size / ORACLE_BYTES;
+
+	return keeps_promises(records, n, 1) || keeps_promises(records, n, 0);
 }

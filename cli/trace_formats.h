@@ -30,9 +30,10 @@ struct trace_reader {
 	enum trace_format format;
 	unsigned char *buffer; /* room for a partial line, then for a block and one line end */
 	unsigned char *next, *end;
-	bool ended;      /* nothing comes behind end */
-	uint64_t line;   /* number of the line next is in, from 1 */
-	uint64_t offset; /* bytes of content before next */
+	bool guessed, hexadecimal; /* see trace_reader_guessed(), trace_reader_hexadecimal() */
+	bool ended;                /* nothing comes behind end */
+	uint64_t line;             /* number of the line next is in, from 1 */
+	uint64_t offset;           /* bytes of content before next */
 	uint64_t read, skipped;
 	struct trace_access owed; /* of an access that came as two, the one there was no room for */
 	bool owes;

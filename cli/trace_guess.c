@@ -12,6 +12,7 @@
  * nothing, tokens are as good a guess as any.
  */
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -77,6 +78,13 @@ static enum trace_format guess_text(const unsigned char *content, size_t size)
 
 		line_end = memchr(content, '\n', (size_t)(end - content)) ?: end;
 		length = (size_t)(line_end - content);
+		if (length > 0 && content[length - 1] == '\r')
+			length--;
+		if (trace_line_is_lackey(content, length)) {
+			lines++;
+			lackey++;
+			continue;
+		}
 		if (length == 0 || content[0] == '#' || content[0] == '\t')
 			continue;
 		if (trace_line_is_valgrind(content, length)) {
@@ -84,7 +92,6 @@ static enum trace_format guess_text(const unsigned char *content, size_t size)
 			continue;
 		}
 		lines++;
-		lackey += trace_line_is_lackey(content, length);
 		perf += trace_line_is_perf(content, length);
 	}
 	if (lackey > lines / 2 || (lines == 0 && valgrind > 0))
@@ -92,12 +99,46 @@ static enum trace_format guess_text(const unsigned char *content, size_t size)
 	return perf > lines / 2 ? TRACE_PERF_SCRIPT : TRACE_TOKENS;
 }
 
+static bool is_word(unsigned char c)
+{
+	return c > ' ';
+}
+
+/* "0x1f" */
+static bool is_address(const unsigned char *word, size_t length)
+{
+	size_t digits = 2;
+
+	while (digits < length && isxdigit(word[digits]))
+		digits++;
+	return length > 2 && word[0] == '0' && (word[1] | 0x20) == 'x' && digits == length;
+}
+
+/* Are most words such? */
+static bool are_addresses(const unsigned char *content, size_t size)
+{
+	const unsigned char *end = content + size, *word;
+	size_t words = 0, addresses = 0;
+
+	while (content < end) {
+		for (; content < end && !is_word(*content); content++)
+			;
+		for (word = content; content < end && is_word(*content); content++)
+			;
+		words += content > word;
+		addresses += is_address(word, (size_t)(content - word));
+	}
+	return addresses > words / 2;
+}
+
 int trace_guess(struct trace_reader *reader, enum trace_format *ret_format)
 {
 	size_t size = (size_t)(reader->end - reader->next);
 
+	reader->guessed = true;
 	*ret_format = guess_text(reader->next, size);
 	if (*ret_format == TRACE_TOKENS && is_binary(reader->next, size))
 		return guess_binary(reader, size, ret_format);
+	reader->hexadecimal = *ret_format == TRACE_TOKENS && are_addresses(reader->next, size);
 	return 0;
 }

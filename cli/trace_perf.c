@@ -16,16 +16,20 @@
  *     is followed by its explanation ("|OP LOAD|LVL …");
  *   - has a decimal digit, if it begins the line: "dd" is a program.
  *
- * Addresses below 64 KiB are taken for none: Linux maps nothing there, and a sample whose address
- * is unknown has 0. A sample without address is left out and counted; a trace without any is an
- * error. Empty lines, comments, call chains (behind a tab) and PERF_RECORD_… lines are not samples.
- * An access has size 1, and is a store or an instruction if its data source says so.
+ * A line that is nothing but 0x and up to 16 digits is an address too, any one: perf does not print
+ * such, but others do.
+ *
+ * Addresses of perf below 64 KiB are taken for none: Linux maps nothing there, and a sample whose
+ * address is unknown has 0. A sample without address is left out and counted; a trace without any
+ * is an error. Empty lines, comments, call chains (behind a tab) and PERF_RECORD_… lines are not
+ * samples. An access has size 1, and is a store or an instruction if its data source says so.
  *
  * What the rule cannot do: it finds no address where blanks were squeezed or after -F flags or
  * trace; with -F comm,addr and nothing else it takes a program called "c0ffee" for an address; and
  * if weights above 64 Ki are printed but addresses are not, it takes the weights.
  */
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -116,6 +120,25 @@ static bool is_data_source(struct line line, struct line word)
 	return rest.end > rest.start;
 }
 
+/* All of the line is "0x…": an address by itself, as other programs print it. */
+static bool is_bare_address(struct line line, uint64_t *ret_address)
+{
+	struct line word = word_at(line, line.start);
+	uint64_t value = 0;
+
+	if (word_at(line, word.end).start < line.end || word.end - word.start < 3 ||
+	        word.end - word.start > CELL + 2 || word.start[0] != '0' ||
+	        (word.start[1] | 0x20) != 'x')
+		return false;
+	for (const unsigned char *p = word.start + 2; p < word.end; p++) {
+		if (!isxdigit(*p))
+			return false;
+		value = value << 4 | (uint64_t)(is_digit(*p) ? *p - '0' : (*p | 0x20) - 'a' + 10);
+	}
+	*ret_address = value;
+	return true;
+}
+
 /* The first cell there is, or an empty word. */
 static struct line find_cell(struct line line, uint64_t *ret_value)
 {
@@ -133,8 +156,11 @@ static struct line find_cell(struct line line, uint64_t *ret_value)
 
 static bool find_address(struct line line, uint64_t *ret_address)
 {
-	struct line word = find_cell(line, ret_address);
+	struct line word;
 
+	if (is_bare_address(line, ret_address))
+		return true;
+	word = find_cell(line, ret_address);
 	return word.start < word.end && *ret_address >= LOWEST && !is_data_source(line, word);
 }
 
@@ -192,6 +218,7 @@ int trace_parse_perf(
 {
 	while (*ret_n < most) {
 		struct line line = {.start = reader->next};
+		const unsigned char *behind;
 		uint64_t address;
 		int r;
 
@@ -201,12 +228,15 @@ int trace_parse_perf(
 		r = check_line(reader, line);
 		if (r < 0)
 			return r;
+		behind = line.end + 1;
+		if (line.end > line.start && line.end[-1] == '\r')
+			line.end--;
 		if (is_sample(line) && find_address(line, &address))
 			accesses[(*ret_n)++] = (struct trace_access){
 			        .address = address, .size = 1, .kind = kind_of(line)};
 		else
 			reader->skipped += is_sample(line);
-		reader->next = (unsigned char *)line.end + 1;
+		reader->next = (unsigned char *)behind;
 		reader->line++;
 	}
 	return 0;

@@ -260,6 +260,16 @@ enum trace_format trace_reader_format(const struct trace_reader *reader)
 	return reader->format;
 }
 
+bool trace_reader_guessed(const struct trace_reader *reader)
+{
+	return reader->guessed;
+}
+
+bool trace_reader_hexadecimal(const struct trace_reader *reader)
+{
+	return reader->hexadecimal;
+}
+
 double trace_reader_progress(const struct trace_reader *reader)
 {
 	return trace_source_progress(reader->source);

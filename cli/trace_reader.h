@@ -2,6 +2,7 @@
 #ifndef MTL_CLI_TRACE_READER_H
 #define MTL_CLI_TRACE_READER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,6 +60,9 @@ int trace_read(struct trace_reader *reader, struct trace_access *ret_accesses, s
 
 /* The format as given or guessed (tokens, if there is nothing to guess from). */
 enum trace_format trace_reader_format(const struct trace_reader *reader);
+/* Was it guessed? And as tokens of which most are addresses with 0x? */
+bool trace_reader_guessed(const struct trace_reader *reader);
+bool trace_reader_hexadecimal(const struct trace_reader *reader);
 /* Part of the file that has been read, 0 ... 1; NAN when its length is not known. */
 double trace_reader_progress(const struct trace_reader *reader);
 /* Lines of perf script that were left out because they carry no data address. */

@@ -19,6 +19,7 @@
 #define CELL 48
 #define CACHE_COLUMNS 6
 #define PLAIN_MAX 99999
+#define NOTE 512
 
 static char *data_format(double count, char *ret_text)
 {
@@ -33,11 +34,19 @@ char *trace_size_text(const struct trace_facts *facts, double size, char *ret_te
 	return facts->bytes ? size_format(size, ret_text) : data_format(size, ret_text);
 }
 
+#define AS_TOKENS "taken as tokens: each different word is a datum; --format says otherwise"
+#define AS_WORDS                                                                                   \
+	"taken as tokens: each different word is a datum, and addresses are not grouped into "     \
+	"lines; --format perf-script takes one a line with 0x, and "                               \
+	"`perl -ne 'print pack \"Q<\", hex'` makes u64 of them"
+
 void trace_note(const struct trace_facts *facts, char *ret_text, size_t size)
 {
 	int n = 0;
 
 	ret_text[0] = '\0';
+	if (facts->format == TRACE_TOKENS && facts->guessed)
+		snprintf(ret_text, size, "%s", facts->hexadecimal ? AS_WORDS : AS_TOKENS);
 	if (facts->format == TRACE_PERF_SCRIPT)
 		n = snprintf(ret_text, size,
 		        "these are samples, not all accesses: reuses between samples are not seen, "
@@ -50,7 +59,7 @@ void trace_note(const struct trace_facts *facts, char *ret_text, size_t size)
 
 void trace_say_note(const struct trace_facts *facts)
 {
-	char note[256];
+	char note[NOTE];
 
 	trace_note(facts, note, sizeof(note));
 	if (*note)
@@ -64,7 +73,7 @@ static void print_count(FILE *file, const char *about, double n, const char *one
 
 static void print_note(FILE *file, const struct trace_facts *facts, const struct terminal *terminal)
 {
-	char note[256];
+	char note[NOTE];
 
 	trace_note(facts, note, sizeof(note));
 	if (terminal->is_terminal)
@@ -83,10 +92,11 @@ void trace_header(FILE *file, const struct trace_facts *facts, const char *metho
 	        printable(base && base[1] ? base + 1 : facts->name, name, sizeof(name)),
 	        trace_format_name(facts->format));
 	print_count(file, "", (double)facts->accesses, "access to ", "accesses to ");
-	print_count(file, about, facts->distinct, facts->bytes ? "line" : "datum",
-	        facts->bytes ? "lines" : "data");
+	print_count(file, about, facts->distinct, facts->addresses ? "line" : "datum",
+	        facts->addresses ? "lines" : "data");
 	if (facts->bytes)
-		fprintf(file, " of %u bytes, %s in all", facts->line_bytes,
+		fprintf(file, "%s %u bytes, %s in all",
+		        facts->addresses ? " of" : ", each counted as", facts->line_bytes,
 		        size_format(facts->distinct * facts->line_bytes, size));
 	fprintf(file, "\n%s", method ?: "");
 	print_count(file, about, facts->distinct, "cold miss", "cold misses");

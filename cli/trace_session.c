@@ -49,6 +49,8 @@ int trace_session_open(
 		return complain(MTL_FAILED, "%s", error);
 	facts->name = shown_name(path);
 	facts->format = trace_reader_format(session.reader);
+	facts->guessed = trace_reader_guessed(session.reader);
+	facts->hexadecimal = trace_reader_hexadecimal(session.reader);
 	facts->addresses = trace_format_has_addresses(facts->format);
 	facts->line_bytes = line_bytes(options, facts->addresses);
 	facts->bytes = facts->addresses || facts->line_bytes > 1;

@@ -14,6 +14,8 @@
 struct trace_facts {
 	const char *name; /* of the file */
 	enum trace_format format;
+	bool guessed;          /* nobody said the format */
+	bool hexadecimal;      /* and most of its words have 0x */
 	bool addresses;        /* of bytes; else data that stand for themselves */
 	bool bytes;            /* sizes are bytes, not numbers of data */
 	uint32_t line_bytes;   /* bytes of a line, or 1 where sizes are numbers of data */

@@ -10,9 +10,11 @@
  *      M 04033e06,1           load, then store: two accesses
  *
  * with a hexadecimal address and a decimal size, among lines of valgrind's own that begin with ==,
- * -- or **, which are passed over like empty ones. Any other line is an error: it is what the
- * program itself wrote, and in the middle of a line it would damage a record without being seen.
- * The size has to be 1 ... 65536 and the access within the address space.
+ * -- or **, which are passed over like empty ones. Blanks may be others, and a line may end in a
+ * carriage return: files go through editors and other systems. Any other line is an error: most
+ * likely it is what the program itself wrote, and in the middle of a line that would damage a
+ * record without being seen. The size has to be 1 ... 65536 and the access within the address
+ * space.
  *
  * A token is what stands between blanks and line ends. Its bytes name the datum, whatever they are
  * but NUL and control characters; data are numbered from 1 in order of appearance.
@@ -25,7 +27,8 @@
 #include "trace_formats.h"
 
 #define SIZE_MOST 65536
-#define OWN_OUTPUT "keep the program's output apart with valgrind --log-file=FILE"
+#define ALTERED_MOST 40 /* of a record with its line end */
+#define OWN_OUTPUT "if a program wrote it, keep its output apart with valgrind --log-file=FILE"
 
 /* 16 + value of a hexadecimal digit, 0 for everything else. */
 static const unsigned char digits[256] = {
@@ -84,49 +87,86 @@ static inline const unsigned char *parse_record(
 	return p + 1;
 }
 
+static inline bool is_blank(unsigned char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Behind the letter and blanks that a record begins with, however many; NULL: it does not. */
+static const unsigned char *behind_letter(
+        const unsigned char *p, const unsigned char *end, unsigned char *ret_letter)
+{
+	while (p < end && is_blank(*p))
+		p++;
+	if (end - p < 2 || !strchr("ILSM", *p) || !is_blank(p[1]))
+		return NULL;
+	*ret_letter = *p++;
+	while (p < end && is_blank(*p))
+		p++;
+	return p;
+}
+
+static const unsigned char *trim_end(const unsigned char *p, const unsigned char *end)
+{
+	while (end > p && (is_blank(end[-1]) || end[-1] == '\r'))
+		end--;
+	return end;
+}
+
+/* A record with other blanks than lackey's, or a carriage return, as lackey would have it. */
+static bool parse_altered(const unsigned char *line, const unsigned char *end,
+        struct trace_access *ret_access, bool *ret_twice)
+{
+	unsigned char copy[ALTERED_MOST] = "   ", letter;
+	const unsigned char *rest;
+
+	end = trim_end(line, end);
+	rest = behind_letter(line, end, &letter);
+	if (!rest || (size_t)(end - rest) + 4 > sizeof(copy))
+		return false;
+	copy[letter == 'I' ? 0 : 1] = letter;
+	memcpy(copy + 3, rest, (size_t)(end - rest));
+	copy[3 + (end - rest)] = '\n';
+	return parse_record(copy, ret_access, ret_twice) == copy + 4 + (end - rest);
+}
+
 /* Why a line is no record. */
 static int refuse(struct trace_reader *reader, uint64_t line, const unsigned char *p, size_t length)
 {
-	static const char prefixes[][4] = {"I  ", " L ", " S ", " M "};
-	const unsigned char *end = p + length, *at = p + 3;
-	bool record = false;
+	const unsigned char *end = trim_end(p, p + length), *start, *at, *digit;
+	unsigned char letter;
 
-	for (size_t i = 0; i < 4; i++)
-		record |= length >= 3 && !memcmp(p, prefixes[i], 3);
-	if (!record)
+	start = at = behind_letter(p, end, &letter);
+	if (!start)
 		return trace_bad_line(reader, line, p, length, "no record of lackey", OWN_OUTPUT);
 	while (at < end && digits[*at])
 		at++;
-	if (at == p + 3 || at - p - 3 > 16 || (at < end && *at != ','))
+	if (at == start || at - start > 16 || (at < end && *at != ','))
 		return trace_bad_line(reader, line, p, length,
-		        "the address is no hexadecimal number", OWN_OUTPUT);
-	for (const unsigned char *digit = at + 1; digit < end; digit++)
-		if (*digit < '0' || *digit > '9')
-			at = end;
-	if (at + 1 >= end)
+		        "the address is no hexadecimal number of up to 16 digits", NULL);
+	for (digit = at + 1; digit < end && *digit >= '0' && *digit <= '9';)
+		digit++;
+	if (at + 1 >= end || digit < end)
 		return trace_bad_line(
-		        reader, line, p, length, "the size is no decimal number", OWN_OUTPUT);
+		        reader, line, p, length, "behind the address is no decimal size", NULL);
 	return trace_bad_line(reader, line, p, length,
 	        "the size is not 1 to 65536 or goes beyond the address space", NULL);
 }
 
 bool trace_line_is_valgrind(const unsigned char *line, size_t length)
 {
+	for (; length > 0 && is_blank(*line); length--)
+		line++;
 	return length >= 2 && line[0] == line[1] &&
 	       (line[0] == '=' || line[0] == '-' || line[0] == '*');
 }
 
 bool trace_line_is_lackey(const unsigned char *line, size_t length)
 {
-	unsigned char copy[40];
 	struct trace_access access;
 	bool twice;
 
-	if (length + 1 > sizeof(copy))
-		return false;
-	memcpy(copy, line, length);
-	copy[length] = '\n';
-	return parse_record(copy, &access, &twice) == copy + length + 1;
+	return parse_altered(line, line + length, &access, &twice);
 }
 
 /* Behind the last line end there is. */
@@ -138,16 +178,21 @@ static const unsigned char *whole_lines(const struct trace_reader *reader)
 	return last ? last + 1 : reader->next;
 }
 
-/* Behind a line that is no record but may be passed over. */
-static int pass_over(struct trace_reader *reader, uint64_t line, const unsigned char **p)
+/* Behind a line that is not as lackey writes it: 1 if it is a record nevertheless, 0 if it may be
+ * passed over. */
+static int other_line(struct trace_reader *reader, uint64_t line, const unsigned char **p,
+        struct trace_access *ret_access, bool *ret_twice)
 {
-	const unsigned char *end = memchr(*p, '\n', (size_t)(reader->end - *p));
-	size_t length = (size_t)(end - *p);
+	const unsigned char *start = *p;
+	const unsigned char *end = memchr(start, '\n', (size_t)(reader->end - start));
+	size_t length = (size_t)(end - start);
 
-	if (length > 0 && !trace_line_is_valgrind(*p, length))
-		return refuse(reader, line, *p, length);
 	*p = end + 1;
-	return 0;
+	if (parse_altered(start, end, ret_access, ret_twice))
+		return 1;
+	if (trim_end(start, end) == start || trace_line_is_valgrind(start, length))
+		return 0;
+	return refuse(reader, line, start, length);
 }
 
 int trace_parse_lackey(
@@ -166,14 +211,13 @@ int trace_parse_lackey(
 		bool twice;
 
 		behind = parse_record(p, &accesses[n], &twice);
-		if (!behind) {
-			r = pass_over(reader, line++, &p);
-			if (r < 0)
-				return r;
-			continue;
-		}
-		p = behind;
+		r = behind ? 1 : other_line(reader, line, &p, &accesses[n], &twice);
+		if (r < 0)
+			return r;
+		p = behind ?: p;
 		line++;
+		if (r == 0)
+			continue;
 		n++;
 		if (!twice)
 			continue;

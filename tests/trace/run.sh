@@ -284,6 +284,28 @@ a_sample() { # of accesses is said to be one, beside the output or in it
 }
 step "samples are not a trace" a_sample
 
+altered() { # blanks and line ends of a file that has been elsewhere
+    "$mtl" trace "$work/sample" --json >"$work/plain"
+    for change in 's/$/\r/' 's/^ *//' 's/^ */\t/' 's/ */&  /'; do
+        sed "$change" "$work/sample" | "$mtl" trace - --json | cmp - "$work/plain" || return 1
+    done
+}
+step "lackey with other blanks and line ends" altered
+
+guessed() { # to be tokens, because everything is, is said
+    run "$work/abc" --json
+    grep -q '^mtl: note: taken as tokens' "$work/err" || shown || return 1
+    run "$work/abc" --json --format tokens
+    [ ! -s "$work/err" ] || shown || return 1
+    sed -n 's/^ [LSM] \(.*\),.*/0x\1/p' "$work/sample" >"$work/hex"
+    run "$work/hex"
+    grep -q 'are not grouped into lines' "$work/out" || shown || return 1
+    "$mtl" trace "$work/hex" --format perf-script --csv >"$work/by-perf" 2>/dev/null &&
+        perl -ne 'print pack "Q<", hex' "$work/hex" | "$mtl" trace - --format u64 --csv |
+        cmp - "$work/by-perf"
+}
+step "words that look like something else" guessed
+
 # --- what is wrong
 
 step "an empty trace" refuses 1 'empty is empty' "$work/empty"
@@ -304,8 +326,9 @@ step "too many data for the memory" refuses 1 'more than the 60K of memory.*--me
 step "not enough to begin" refuses 1 'even to begin' "$work/abc" --memory 1
 step "the full trace in little memory" answers '.accesses > 10000' "$work/real" --memory 400K \
     --method shards-size:50
-step "one access" answers '.accesses == 1 and .points == [{"size_bytes": 1, "fill_time_accesses": null,
-    "miss_ratio": 1}]' "$work/one"
+step "one access" \
+    answers '.accesses == 1 and .points == [{"size_bytes": 1, "fill_time_accesses": null,
+    "miss_ratio": 1}]' "$work/one" --format tokens
 full_disk() {
     for option in --json --csv --emit=rt --compare --cache=4K:4:64; do
         ! "$mtl" trace "$work/sample" $option >/dev/full 2>"$work/err" || return 1

@@ -118,33 +118,31 @@ static void test_lackey_lines(void **state)
 	static const struct {
 		const char *line, *what;
 	} cases[] = {
-	        {"Hello, world",
-	                "no record of lackey: 'Hello, world'; keep the program's output apart "
-	                "with valgrind --log-file=FILE"},
-	        {" L 1000,8Hello", "the size is no decimal number"},
+	        {"Hello, world", "no record of lackey: 'Hello, world'; if a program wrote it, keep "
+	                         "its output apart "
+	                         "with valgrind --log-file=FILE"},
+	        {" L 1000,8Hello", "behind the address is no decimal size"},
 	        {"Hello L 1000,8", "no record of lackey"},
-	        {"L 1000,8", "no record of lackey"},
-	        {" L  1000,8", "the address is no hexadecimal number"},
 	        {" L 0x1000,8", "the address is no hexadecimal number"},
 	        {" S ,8", "the address is no hexadecimal number"},
-	        {" S 1000", "the size is no decimal number"},
-	        {" S 1000,", "the size is no decimal number"},
-	        {" S 1000,-8", "the size is no decimal number"},
+	        {" S 1000", "behind the address is no decimal size"},
+	        {" S 1000,", "behind the address is no decimal size"},
+	        {" S 1000,-8", "behind the address is no decimal size"},
 	        {" M 10g0,8", "the address is no hexadecimal number"},
 	        {" M 00000000000001000,8", "the address is no hexadecimal number"},
 	        {" M 1000,0", "the size is not 1 to 65536 or goes beyond the address space"},
 	        {"I  1000,65537", "the size is not 1 to 65536"},
 	        {"I  1000,18446744073709551617", "the size is not 1 to 65536"},
-	        {"I 1000,8", "no record of lackey"},
+	        {"I1000,8", "no record of lackey"},
+	        {"X 1000,8", "no record of lackey"},
 	        {"I", "no record of lackey"},
-	        {" ", "no record of lackey"},
 	        {" L", "no record of lackey"},
-	        {" L ", "the address is no hexadecimal number"},
+	        {" L ,", "the address is no hexadecimal number"},
 	        {" L ffffffffffffffff,2", "goes beyond the address space"},
-	        {" L 1000,8\r", "the size is no decimal number"},
-	        {" L 1000,8 ", "the size is no decimal number"},
+	        {"L 1000,x\r", "behind the address is no decimal size"},
+	        {"L 1000 ,8", "the address is no hexadecimal number"},
 	        {"=1234", "no record of lackey"},
-	        {"\x1b[31mred", "byte 0x1b is binary, not lackey; keep the program's output apart"},
+	        {"\x1b[31mred", "byte 0x1b is binary, not lackey; if a program wrote it, keep "},
 	        {"caf\xc3\xa9", ": 'caf?"},
 	};
 

@@ -359,7 +359,7 @@ static void comparing_has_every_method(void **state)
 	        strncmp(say_trace("--compare --csv t")->output, "method,mean_absolute", 20), 0);
 	assert_int_equal(say_trace("--compare -")->status, MTL_USAGE);
 	fake_file("abc", "a b c a b c a b c\n");
-	object = say_json("--compare --json abc");
+	object = say_json("--compare --format tokens --json abc");
 	assert_true(json_object_object_get_ex(object, "methods", &methods));
 	methods = json_object_array_get_idx(methods, 4);
 	assert_true(isinf(json_number(methods, "mean_absolute_error")));
@@ -415,6 +415,43 @@ static void too_little_to_begin_says_what_is_enough(void **state)
 	assert_non_null(strstr(say_trace("--memory 1M --cache 1T:16:64 t")->errors,
 	        "--cache 1T:16:64 needs 256G, and 1M may be used"));
 	assert_non_null(strstr(say_trace("--memory 1 t")->errors, "exact LRU needs "));
+}
+
+/* Any text is tokens: whoever did not ask for them is told. */
+static void guessed_tokens_are_said(void **state)
+{
+	static const char note[] = "note: taken as tokens: each different word is a datum";
+	static const char hint[] = "--format perf-script takes one a line with 0x";
+	struct said *said;
+
+	(void)state;
+	fake_file("abc", "a b c a b c a b c\n");
+	fake_file("hex", "0x7f1000\n0x7f1008\n0x7f1000\nend\n");
+	fake_file("lackey", "L 1000,4\r\n");
+	said = say_trace("abc");
+	assert_non_null(strstr(said->output, note));
+	assert_null(strstr(said->output, hint));
+	assert_string_equal(said->errors, "");
+	assert_non_null(strstr(say_trace("--json abc")->errors, note));
+	assert_non_null(strstr(say_trace("--csv abc")->errors, note));
+	assert_non_null(strstr(say_trace("--emit rt abc")->errors, note));
+	assert_non_null(strstr(say_trace("--emit footprint abc")->output, note));
+	assert_non_null(strstr(say_trace("--compare abc")->output, note));
+	assert_null(strstr(say_trace("--format tokens abc")->output, "note"));
+	said = say_trace("hex");
+	assert_non_null(strstr(said->output, note));
+	assert_non_null(strstr(said->output, hint));
+	said = say_trace("--format perf-script hex");
+	assert_non_null(strstr(said->output, "3 accesses to 1 line of 64 bytes"));
+	assert_null(strstr(say_trace("lackey")->output, "note"));
+}
+
+static void data_counted_as_bytes_are_no_lines(void **state)
+{
+	(void)state;
+	fake_file("abc", "a b c a b c a b c\n");
+	assert_non_null(strstr(say_trace("--line-size 64 abc")->output,
+	        ": 9 accesses to 3 data, each counted as 64 bytes, 192B in all\n"));
 }
 
 static void caches_are_another_table(void **state)
@@ -524,6 +561,8 @@ int main(void)
 	        ROOTED(comparing_has_every_method),
 	        ROOTED(more_data_than_memory_is_a_clear_limit),
 	        ROOTED(too_little_to_begin_says_what_is_enough),
+	        ROOTED(guessed_tokens_are_said),
+	        ROOTED(data_counted_as_bytes_are_no_lines),
 	        ROOTED(caches_are_another_table),
 	        ROOTED(mistakes_are_explained),
 	};

@@ -77,8 +77,11 @@ static void the_textbook_in_every_form(void **state)
 	fake_file("abc", "a b c a b c a b c\n");
 	fake_file("ab", "e1 e2 e3 e2 e1\n");
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
-		struct said *said = say_trace(expected[i].words);
+		struct said *said;
+		char words[256];
 
+		snprintf(words, sizeof(words), "--format tokens %s", expected[i].words);
+		said = say_trace(words);
 		if (strcmp(said->output, expected[i].output) != 0)
 			print_message("%s\n", expected[i].words);
 		assert_string_equal(said->output, expected[i].output);
@@ -152,7 +155,7 @@ static void footprints_are_those_counted(void **state)
 
 	(void)state;
 	make_tokens("t", data);
-	points = say_points("--emit footprint --json t", &object);
+	points = say_points("--format tokens --emit footprint --json t", &object);
 	assert_int_equal(json_object_array_length(points), 9);
 	for (size_t i = 0; i < 9; i++) {
 		struct json_object *point = json_object_array_get_idx(points, i);
@@ -181,7 +184,7 @@ static void histograms_are_those_counted(void **state)
 		count[last[data[t - 1]] ? t - last[data[t - 1]] : 0]++;
 		last[data[t - 1]] = t;
 	}
-	points = say_points("--emit rt-hist --json t", &object);
+	points = say_points("--format tokens --emit rt-hist --json t", &object);
 	for (size_t i = 0; i < json_object_array_length(points); i++) {
 		struct json_object *point = json_object_array_get_idx(points, i);
 		int low = (int)json_number(point, "low");

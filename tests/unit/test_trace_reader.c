@@ -419,7 +419,8 @@ static void test_u64_of_text(void **state)
 }
 
 /* Requests for objects 0 ... 99 at random, with what is asked for next as it will be. */
-static void add_oracle(struct trace_bytes *bytes, struct trace_access *accesses, size_t n)
+static void add_oracle(
+        struct trace_bytes *bytes, struct trace_access *accesses, size_t n, uint64_t first)
 {
 	int64_t next[100], *announced = calloc(n, sizeof(*announced));
 	uint64_t seed = 23;
@@ -429,7 +430,7 @@ static void add_oracle(struct trace_bytes *bytes, struct trace_access *accesses,
 		accesses[i] = (struct trace_access){trace_random(&seed) % 100, 1, TRACE_LOAD};
 	for (size_t i = n; i-- > 0;) {
 		announced[i] = next[accesses[i].address];
-		next[accesses[i].address] = (int64_t)i + 1;
+		next[accesses[i].address] = (int64_t)(i + first);
 	}
 	for (size_t i = 0; i < n; i++) {
 		add_le(bytes, 1000 + i / 10, 4);
@@ -445,12 +446,12 @@ static void test_oracle(void **state)
 	static struct trace_access accesses[MANY];
 
 	(void)state;
-	for (unsigned i = 0; i < 4; i++) {
-		size_t n = (size_t[]){1, 2, 3000, MANY}[i];
+	for (unsigned i = 0; i < 8; i++) {
+		size_t n = (size_t[]){3, 4, 3000, MANY}[i / 2];
 		_cleanup_(trace_bytes_done) struct trace_bytes bytes = {0};
 		_cleanup_(trace_result_done) struct trace_result result = {0};
 
-		add_oracle(&bytes, accesses, n);
+		add_oracle(&bytes, accesses, n, i % 2);
 		result = trace_result_of(bytes.bytes, bytes.n, TRACE_GUESS, 0, 4096);
 		expect_same(&result, accesses, n, TRACE_ORACLE);
 		assert_false(trace_format_has_addresses(TRACE_ORACLE));
@@ -681,7 +682,10 @@ static void test_guesses(void **state)
 	        {" L 1000,8\n", TRACE_LACKEY},
 	        {"==1== Lackey\n==1== \n", TRACE_LACKEY},
 	        {"Hello\n L 1000,8\n S 1000,8\n", TRACE_LACKEY},
-	        {"L 1000,8\nS 1000,8\n", TRACE_TOKENS},
+	        {"L 1000,8\nS 1000,8\n", TRACE_LACKEY},
+	        {" L 1000,8\r\n S 1000,8\r\n", TRACE_LACKEY},
+	        {"\tL\t1000,8\n\tS  1000,8\n", TRACE_LACKEY},
+	        {"L1000,8\nS1000,8\n", TRACE_TOKENS},
 	        {"a b c a b c", TRACE_TOKENS},
 	        {"0x7f001000\n0x7f001040\n", TRACE_TOKENS},
 	        {"557f7ec6e5c0\n7f2e8f867110\n", TRACE_TOKENS},

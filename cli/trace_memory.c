@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How much memory there is: MemAvailable of the kernel, which is what can be used without swapping,
- * and the memory.max of this process's control group and of all groups around it (cgroup v2; in a
- * container the outermost one that shows is its own). Half of the smallest.
+ * and what this process's control group and all groups around it have left (cgroup v2; in a
+ * container the outermost one that shows is its own): memory.max - memory.current, with the cached
+ * files of memory.stat, which the kernel gives up for the asking. Half of the smallest, but at
+ * least 1, as 0 is no limit.
  *
  * What cannot be read does not limit.
  */
@@ -40,17 +42,52 @@ static uint64_t available(const char *root)
 	return UINT64_MAX;
 }
 
-/* "max", which is no limit, is no number either. */
-static uint64_t group_limit(const char *root, const char *group)
+static FILE *open_of_group(const char *root, const char *group, const char *name)
 {
 	char directory[PATH_MAX];
 	int n = snprintf(directory, sizeof(directory), "%s%s", CGROUP, group);
-	_cleanup_fclose_ FILE *file = n < 0 || (size_t)n >= sizeof(directory)
-	                                      ? NULL
-	                                      : open_below(root, directory, "memory.max");
+
+	return n < 0 || (size_t)n >= sizeof(directory) ? NULL : open_below(root, directory, name);
+}
+
+/* "max", which is no limit, is no number either. */
+static bool read_bytes(const char *root, const char *group, const char *name, uint64_t *ret_bytes)
+{
+	_cleanup_fclose_ FILE *file = open_of_group(root, group, name);
 	unsigned long long bytes;
 
-	return file && fscanf(file, "%llu", &bytes) == 1 ? bytes : UINT64_MAX;
+	if (!file || fscanf(file, "%llu", &bytes) != 1)
+		return false;
+	*ret_bytes = bytes;
+	return true;
+}
+
+static uint64_t cached_files(const char *root, const char *group)
+{
+	_cleanup_fclose_ FILE *file = open_of_group(root, group, "memory.stat");
+	unsigned long long bytes;
+	uint64_t all = 0;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "active_file %llu", &bytes) == 1 ||
+		        sscanf(line, "inactive_file %llu", &bytes) == 1)
+			all += bytes;
+	}
+	return all;
+}
+
+/* What is left of its limit. */
+static uint64_t group_limit(const char *root, const char *group)
+{
+	uint64_t limit, used = 0, cached;
+
+	if (!read_bytes(root, group, "memory.max", &limit))
+		return UINT64_MAX;
+	read_bytes(root, group, "memory.current", &used);
+	cached = cached_files(root, group);
+	used -= cached < used ? cached : used;
+	return limit > used ? limit - used : 0;
 }
 
 /* "0::/user.slice/x" -> "/user.slice/x" */
@@ -92,5 +129,5 @@ uint64_t trace_memory_default(const char *root)
 	uint64_t memory = available(root ?: ""), limit = groups_limit(root ?: "");
 
 	memory = limit < memory ? limit : memory;
-	return memory == UINT64_MAX ? 0 : memory / 2;
+	return memory == UINT64_MAX ? 0 : memory < 2 ? 1 : memory / 2;
 }

@@ -43,6 +43,36 @@ static void the_outermost_group_of_a_container_limits(void **state)
 	assert_int_equal(trace_memory_default(fake_root), 300);
 }
 
+static void what_a_group_uses_is_gone(void **state)
+{
+	(void)state;
+	fake_file("proc/self/cgroup", "0::/a\n");
+	fake_file("sys/fs/cgroup/a/memory.max", "1000\n");
+	fake_file("sys/fs/cgroup/a/memory.current", "700\n");
+	assert_int_equal(trace_memory_default(fake_root), 150);
+	fake_file("sys/fs/cgroup/a/memory.stat",
+	        "anon 300\nfile 400\ninactive_anon 300\ninactive_file 150\nactive_file 250\n");
+	assert_int_equal(trace_memory_default(fake_root), 350);
+	fake_file("sys/fs/cgroup/a/memory.current", "300\n");
+	assert_int_equal(trace_memory_default(fake_root), 500);
+}
+
+static void hardly_any_is_not_no_limit(void **state)
+{
+	(void)state;
+	fake_file("proc/meminfo", "MemAvailable: 0 kB\n");
+	assert_int_equal(trace_memory_default(fake_root), 1);
+	fake_file("proc/meminfo", "MemAvailable: 4000 kB\n");
+	fake_file("proc/self/cgroup", "0::/a\n");
+	fake_file("sys/fs/cgroup/a/memory.max", "0\n");
+	assert_int_equal(trace_memory_default(fake_root), 1);
+	fake_file("sys/fs/cgroup/a/memory.max", "1\n");
+	assert_int_equal(trace_memory_default(fake_root), 1);
+	fake_file("sys/fs/cgroup/a/memory.max", "1000\n");
+	fake_file("sys/fs/cgroup/a/memory.current", "2000\n");
+	assert_int_equal(trace_memory_default(fake_root), 1);
+}
+
 static void this_machine_has_some(void **state)
 {
 	(void)state;
@@ -57,6 +87,8 @@ int main(void)
 	        ROOTED(half_of_what_is_available),
 	        ROOTED(a_group_limits),
 	        ROOTED(the_outermost_group_of_a_container_limits),
+	        ROOTED(what_a_group_uses_is_gone),
+	        ROOTED(hardly_any_is_not_no_limit),
 	        ROOTED(this_machine_has_some),
 	};
 

@@ -3,6 +3,10 @@
  * --cache SIZE:WAYS:LINE: a set-associative cache, simulated exactly, and what statistics predict
  * of it: from reuse times, with the sets taken as equally likely and as they are; in the order of
  * steps of patent CN105677584B; and from exact distances where a pass has them.
+ *
+ * An access to a simulated set costs as much as the set has ways. A single set is all of an LRU
+ * cache, so its misses are counted from exact distances instead, however many ways; several sets
+ * have to make do with WAYS_MOST.
  */
 
 #include "trace_caches.h"
@@ -18,6 +22,7 @@
 
 #define LINE_MAX_BYTES 65536
 #define PARTS 3
+#define WAYS_MOST 1024 /* of each of several sets */
 
 int trace_line_size_parse(const char *text, uint32_t *ret_bytes, char *ret_error, size_t error_size)
 {
@@ -66,6 +71,14 @@ static int parse_parts(char **parts, struct trace_cache *cache, char *ret_error,
 		return -EINVAL;
 	}
 	cache->sets = (uint64_t)(cache->size_bytes / way);
+	if (cache->sets > 1 && cache->ways > WAYS_MOST) {
+		snprintf(ret_error, error_size,
+		        "%llu sets of %llu ways would take too long to simulate: give at most %d "
+		        "ways, or all %.0f lines in one set",
+		        (unsigned long long)cache->sets, (unsigned long long)cache->ways, WAYS_MOST,
+		        cache->size_bytes / cache->line_bytes);
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -98,6 +111,8 @@ int trace_cache_parse(
 
 struct engine_wish trace_cache_wish(const struct trace_cache *cache)
 {
+	if (cache->sets == 1)
+		return (struct engine_wish){.type = ENGINE_STACK, .line_bytes = cache->line_bytes};
 	return (struct engine_wish){
 	        .type = ENGINE_SETS,
 	        .line_bytes = cache->line_bytes,
@@ -109,6 +124,17 @@ struct engine_wish trace_cache_wish(const struct trace_cache *cache)
 struct engine_wish trace_cache_profile_wish(const struct trace_cache *cache)
 {
 	return (struct engine_wish){.type = ENGINE_PROFILE, .line_bytes = cache->line_bytes};
+}
+
+static uint64_t misses_of(const struct trace_cache *cache, const struct trace_engine *simulator)
+{
+	uint64_t misses = trace_engine_accesses(simulator);
+
+	if (simulator->wish.type == ENGINE_SETS)
+		return mtl_set_cache_misses(simulator->object);
+	for (uint64_t d = 1; d <= cache->ways && d <= mtl_stack_distinct(simulator->object); d++)
+		misses -= mtl_stack_count(simulator->object, d);
+	return misses;
 }
 
 int trace_cache_result(const struct trace_cache *cache, struct trace_engine *simulator,
@@ -125,8 +151,8 @@ int trace_cache_result(const struct trace_cache *cache, struct trace_engine *sim
 	measured = mtl_set_probability(in_set, cache->sets);
 	*ret_result = (struct trace_cache_result){
 	        .cache = *cache,
-	        .accesses = mtl_set_cache_accesses(simulator->object),
-	        .misses = mtl_set_cache_misses(simulator->object),
+	        .accesses = trace_engine_accesses(simulator),
+	        .misses = misses_of(cache, simulator),
 	        .set_probability = measured,
 	        .uniform = mtl_profile_set_miss_ratio(profile->object, uniform, ways),
 	        .measured = mtl_profile_set_miss_ratio(profile->object, measured, ways),

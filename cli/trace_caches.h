@@ -38,7 +38,7 @@ int trace_cache_parse(
 int trace_line_size_parse(
         const char *text, uint32_t *ret_bytes, char *ret_error, size_t error_size);
 
-/* The simulator, and the profile to predict from. */
+/* What counts its misses, and the profile to predict from. */
 struct engine_wish trace_cache_wish(const struct trace_cache *cache);
 struct engine_wish trace_cache_profile_wish(const struct trace_cache *cache);
 

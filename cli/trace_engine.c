@@ -18,7 +18,8 @@
 #include "size.h"
 
 #define FIRST_ROOM 65536
-#define SET_CACHE_BYTES_PER_LINE 16
+#define SET_WORDS 2 /* beside one for each way: how many there are, how many lines it gets */
+#define SET_CACHE_BYTES 256 /* beside the sets, at most */
 #define LEAST_MOST (UINT64_C(1) << 50)
 #define SEQUENCE_PEAK 5 /* converted (trace_sequences.c) it takes up to five times its room */
 
@@ -273,7 +274,8 @@ unsigned engine_wish_growth(const struct engine_wish *wish)
 
 uint64_t engine_wish_fixed(const struct engine_wish *wish)
 {
-	double bytes = (double)wish->sets * (double)wish->ways * SET_CACHE_BYTES_PER_LINE;
+	double words = (double)wish->sets * ((double)wish->ways + SET_WORDS);
+	double bytes = words ? words * sizeof(uint64_t) + SET_CACHE_BYTES : 0;
 
 	return bytes < 0x1p63 ? (uint64_t)bytes : UINT64_MAX;
 }

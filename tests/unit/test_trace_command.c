@@ -413,7 +413,7 @@ static void too_little_to_begin_says_what_is_enough(void **state)
 		assert_null(strstr(say_trace(line)->errors, "even to begin"));
 	}
 	assert_non_null(strstr(say_trace("--memory 1M --cache 1T:16:64 t")->errors,
-	        "--cache 1T:16:64 needs 256G, and 1M may be used"));
+	        "--cache 1T:16:64 needs 144G, and 1M may be used"));
 	assert_non_null(strstr(say_trace("--memory 1 t")->errors, "exact LRU needs "));
 }
 

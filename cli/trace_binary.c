@@ -9,8 +9,9 @@
  *
  * Nothing marks an oracle file as one, but what it says of the future can be checked against what
  * comes. Any content is a u64 file, so records are taken for oracle's only if times never fall, no
- * request is announced for the past, at least half of the announcements within the records in hand
- * come true, and something speaks for it: one of those, or an object that is announced never.
+ * request is announced for the past, at least half of what is said of the records in hand comes
+ * true, and something speaks for it: one that comes at the announced time, or two objects that are
+ * said never to come again and do not.
  */
 
 #include <endian.h>
@@ -19,6 +20,7 @@
 #include "trace_formats.h"
 
 #define ORACLE_BYTES 24
+#define NEVER_CHECKED 1000 /* records among which an object must not come again */
 
 static uint64_t u64_at(const unsigned char *bytes)
 {
@@ -69,8 +71,25 @@ int trace_parse_oracle(
 	return parse(reader, accesses, most, ret_n, ORACLE_BYTES, 4);
 }
 
-/* With requests counted from first. An object announced never again says nothing of how they are
- * counted, so that alone it speaks for 1. */
+static uint64_t object_of(const unsigned char *records, size_t i)
+{
+	return u64_at(records + i * ORACLE_BYTES + 4);
+}
+
+/* Does the object of record i come again? */
+static bool comes_again(const unsigned char *records, size_t n, size_t i)
+{
+	uint64_t object = object_of(records, i);
+
+	n = n < NEVER_CHECKED ? n : NEVER_CHECKED;
+	for (i++; i < n; i++)
+		if (object_of(records, i) == object)
+			return true;
+	return false;
+}
+
+/* With requests counted from first. Objects announced never again say nothing of how they are
+ * counted, so that alone they speak for 1. */
 static bool keeps_promises(const unsigned char *records, size_t n, uint64_t first)
 {
 	size_t never = 0, come_true = 0, failed = 0;
@@ -84,18 +103,17 @@ static bool keeps_promises(const unsigned char *records, size_t n, uint64_t firs
 			return false;
 		before = u32_at(record);
 		if (announced == UINT64_MAX || announced == INT64_MAX)
-			never++;
+			comes_again(records, n, i) ? failed++ : never++;
 		else if (announced > INT64_MAX || announced <= i + first)
 			return false;
 		else if (announced - first >= n)
 			continue;
-		else if (u64_at(record + 4) ==
-		         u64_at(records + (announced - first) * ORACLE_BYTES + 4))
+		else if (object_of(records, i) == object_of(records, announced - first))
 			come_true++;
 		else
 			failed++;
 	}
-	return first * never + come_true > 0 && come_true >= failed;
+	return (come_true > 0 || (first && never > 1)) && come_true >= failed;
 }
 
 bool trace_records_are_oracle(const unsigned char *records, size_t size)

@@ -65,8 +65,9 @@ int trace_parse_oracle(
 int trace_guess(struct trace_reader *reader, enum trace_format *ret_format);
 
 /* What guessing needs to know of a line (without its end) or of records. */
-bool trace_line_is_lackey(const unsigned char *line, size_t length);
+bool trace_line_is_lackey(const unsigned char *line, size_t length); /* or was one */
 bool trace_line_is_valgrind(const unsigned char *line, size_t length);
+bool trace_line_is_banner(const unsigned char *line, size_t length); /* "==1234== ..." */
 bool trace_line_is_perf(const unsigned char *line, size_t length);
 bool trace_records_are_oracle(const unsigned char *records, size_t size);
 

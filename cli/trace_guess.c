@@ -2,14 +2,18 @@
 /*
  * The format of a trace, from the block that it begins with.
  *
- *     lackey, perf-script: more than half of the lines are such
- *     tokens:              no NUL or other control character
- *     oracle:              records that keep their promises (trace_binary.c)
- *     u64:                 the rest, unless that is all and does not divide by 8
+ *     perf-script: more than half of the lines are such
+ *     lackey:      a line of valgrind's own, or a quarter of the lines are such or have been
+ *     tokens:      no NUL or other control character
+ *     oracle:      records that keep their promises (trace_binary.c)
+ *     u64:         the rest, unless that is all and does not divide by 8
  *
- * Programs, archives, what perf record writes and what is compressed twice are told apart and
- * refused. Lines that belong to no format (comments, call chains, valgrind's own) do not count. Of
- * nothing, tokens are as good a guess as any.
+ * What nobody would guess is refused: programs, archives, what perf record writes, what is
+ * compressed twice, UTF-16, and text with some control character, which would else be taken for
+ * addresses. Seven eighths of text are text; addresses of user space have two zeros of eight bytes
+ * at least. Without blanks and control characters, and mostly not UTF-8, it is binary all the same.
+ * Lines that belong to no format (comments, call chains) do not count. Of nothing, tokens are as
+ * good a guess as any.
  */
 
 #include <ctype.h>
@@ -41,9 +45,87 @@ static bool is_binary(const unsigned char *content, size_t size)
 	return false;
 }
 
+/* Bytes of the character that content begins with; 0: none of UTF-8 that a text may have. */
+static size_t character(const unsigned char *content, size_t size)
+{
+	unsigned char lead = *content;
+	size_t length = lead < 0x80   ? trace_is_text(lead)
+	                : lead < 0xc2 ? 0
+	                : lead < 0xe0 ? 2
+	                : lead < 0xf0 ? 3
+	                : lead < 0xf5 ? 4
+	                              : 0;
+
+	for (size_t i = 1; i < length; i++)
+		if (i >= size || (content[i] & 0xc0) != 0x80)
+			return 0;
+	return length;
+}
+
+static size_t text_bytes(const unsigned char *content, size_t size)
+{
+	size_t text = 0, length;
+
+	for (size_t i = 0; i < size; i += length ?: 1) {
+		length = character(content + i, size - i);
+		text += length;
+	}
+	return text;
+}
+
+/* Units whose byte `high` is 0 and the other one ASCII. */
+static size_t units_of_text(const unsigned char *content, size_t size, size_t high)
+{
+	size_t units = 0;
+
+	for (size_t i = 0; i + 1 < size; i += 2)
+		units += content[i + high] == 0 && content[i + !high] < 0x80 &&
+		         trace_is_text(content[i + !high]);
+	return units;
+}
+
+static bool most(size_t part, size_t all)
+{
+	return part > 0 && part >= all - all / 8;
+}
+
+/* NULL: it is not. */
+static const char *utf16_name(const unsigned char *content, size_t size)
+{
+	bool marked = size >= 2 && content[0] + content[1] == 0xff + 0xfe;
+
+	if (most(units_of_text(content, size, 1), size / 2 - marked))
+		return marked ? "UTF-16" : "UTF-16LE";
+	if (most(units_of_text(content, size, 0), size / 2 - marked))
+		return marked ? "UTF-16" : "UTF-16BE";
+	return NULL;
+}
+
+/* Text, but for some character that no text has. */
+static int refuse_text(struct trace_reader *reader, size_t size)
+{
+	const unsigned char *p = reader->next;
+	const char *encoding = utf16_name(p, size);
+	uint64_t line = 1;
+
+	if (encoding)
+		return trace_fail(-EINVAL, reader->error, reader->error_size,
+		        "%s is text in UTF-16, which is not read; give it as iconv -f %s <FILE | "
+		        "mtl trace -",
+		        reader->name, encoding);
+	if (!most(text_bytes(p, size), size))
+		return 0;
+	for (; trace_is_text(*p); p++)
+		line += *p == '\n';
+	reader->format = TRACE_TOKENS;
+	return trace_bad_line(reader, line, p, 1, "",
+	        "if all of it is binary, say so with --format u64 or oracle");
+}
+
 static int guess_binary(struct trace_reader *reader, size_t size, enum trace_format *ret_format)
 {
 	const char *compression = trace_source_compression(reader->next, size);
+	int r;
 
 	for (size_t i = 0; i < sizeof(no_traces) / sizeof(no_traces[0]); i++)
 		if (size >= 8 &&
@@ -55,6 +137,9 @@ static int guess_binary(struct trace_reader *reader, size_t size, enum trace_for
 		        "%s is compressed twice, the second time by %s; decompress it once, or say "
 		        "with --format that it is not (" FORMATS ")",
 		        reader->name, compression);
+	r = refuse_text(reader, size);
+	if (r < 0)
+		return r;
 	if (trace_records_are_oracle(reader->next, size))
 		*ret_format = TRACE_ORACLE;
 	else if (reader->ended && size % 8 != 0)
@@ -68,10 +153,24 @@ static int guess_binary(struct trace_reader *reader, size_t size, enum trace_for
 	return 0;
 }
 
+static bool has_blank(const unsigned char *content, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if (content[i] == ' ' || (content[i] >= '\t' && content[i] <= '\r'))
+			return true;
+	return false;
+}
+
+static bool is_text(const unsigned char *content, size_t size)
+{
+	return !is_binary(content, size) &&
+	       (text_bytes(content, size) >= size / 2 || has_blank(content, size));
+}
+
 static enum trace_format guess_text(const unsigned char *content, size_t size)
 {
 	const unsigned char *end = content + size, *line_end;
-	size_t lines = 0, lackey = 0, perf = 0, valgrind = 0;
+	size_t lines = 0, lackey = 0, perf = 0, banners = 0;
 
 	for (; content < end && lines < LINES_MOST; content = line_end + 1) {
 		size_t length;
@@ -87,16 +186,15 @@ static enum trace_format guess_text(const unsigned char *content, size_t size)
 		}
 		if (length == 0 || content[0] == '#' || content[0] == '\t')
 			continue;
-		if (trace_line_is_valgrind(content, length)) {
-			valgrind++;
+		banners += trace_line_is_banner(content, length);
+		if (trace_line_is_valgrind(content, length))
 			continue;
-		}
 		lines++;
 		perf += trace_line_is_perf(content, length);
 	}
-	if (lackey > lines / 2 || (lines == 0 && valgrind > 0))
-		return TRACE_LACKEY;
-	return perf > lines / 2 ? TRACE_PERF_SCRIPT : TRACE_TOKENS;
+	if (perf > lines / 2)
+		return TRACE_PERF_SCRIPT;
+	return banners > 0 || 4 * lackey > lines ? TRACE_LACKEY : TRACE_TOKENS;
 }
 
 static bool is_word(unsigned char c)
@@ -137,7 +235,7 @@ int trace_guess(struct trace_reader *reader, enum trace_format *ret_format)
 
 	reader->guessed = true;
 	*ret_format = guess_text(reader->next, size);
-	if (*ret_format == TRACE_TOKENS && is_binary(reader->next, size))
+	if (*ret_format == TRACE_TOKENS && !is_text(reader->next, size))
 		return guess_binary(reader, size, ret_format);
 	reader->hexadecimal = *ret_format == TRACE_TOKENS && are_addresses(reader->next, size);
 	return 0;

@@ -144,6 +144,14 @@ static int refill(struct trace_reader *reader)
 	return 0;
 }
 
+/* The byte order mark that some programs put before UTF-8. */
+static void skip_mark(struct trace_reader *reader)
+{
+	if (formats[reader->format].is_text && reader->end - reader->next >= 3 &&
+	        !memcmp(reader->next, "\xef\xbb\xbf", 3))
+		reader->next += 3;
+}
+
 static int start(struct trace_reader *reader, uint64_t memory_bytes)
 {
 	int r;
@@ -155,11 +163,13 @@ static int start(struct trace_reader *reader, uint64_t memory_bytes)
 	reader->next = reader->end = reader->buffer + TRACE_LINE_MOST;
 	reader->line = 1;
 	r = refill(reader);
-	if (r < 0 || reader->format != TRACE_GUESS)
-		return r;
-	r = trace_guess(reader, &reader->format);
-	if (r == 0 && reader->ended)
-		finish_text(reader);
+	if (r == 0 && reader->format == TRACE_GUESS) {
+		r = trace_guess(reader, &reader->format);
+		if (r == 0 && reader->ended)
+			finish_text(reader);
+	}
+	if (r == 0)
+		skip_mark(reader);
 	return r;
 }
 

@@ -155,18 +155,31 @@ static int refuse(struct trace_reader *reader, uint64_t line, const unsigned cha
 
 bool trace_line_is_valgrind(const unsigned char *line, size_t length)
 {
-	for (; length > 0 && is_blank(*line); length--)
-		line++;
 	return length >= 2 && line[0] == line[1] &&
 	       (line[0] == '=' || line[0] == '-' || line[0] == '*');
 }
 
+bool trace_line_is_banner(const unsigned char *line, size_t length)
+{
+	size_t at = 2;
+
+	while (at < length && line[at] >= '0' && line[at] <= '9')
+		at++;
+	return at > 2 && at + 2 <= length && trace_line_is_valgrind(line, length) &&
+	       line[at] == line[0] && line[at + 1] == line[0];
+}
+
 bool trace_line_is_lackey(const unsigned char *line, size_t length)
 {
-	struct trace_access access;
-	bool twice;
+	const unsigned char *end = line + length, *p, *start;
+	unsigned char letter;
 
-	return parse_altered(line, line + length, &access, &twice);
+	p = behind_letter(line, end, &letter);
+	if (p && end - p > 2 && p[0] == '0' && (p[1] | 0x20) == 'x')
+		p += 2;
+	for (start = p; p && p < end && digits[*p];)
+		p++;
+	return p && p > start && end - p > 1 && *p == ',' && p[1] >= '0' && p[1] <= '9';
 }
 
 /* Behind the last line end there is. */
@@ -208,7 +221,7 @@ int trace_parse_lackey(
 		reader->owes = false;
 	}
 	while (p < stop && n < most) {
-		bool twice;
+		bool twice = false;
 
 		behind = parse_record(p, &accesses[n], &twice);
 		r = behind ? 1 : other_line(reader, line, &p, &accesses[n], &twice);

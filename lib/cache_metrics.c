@@ -93,7 +93,8 @@ int mtl_fill_times_from_miss_ratios(
 	double time = 0, from = 0, ratio = 1;
 
 	for (size_t i = 0; i < n; i++)
-		if (!(lines[i] > (i ? lines[i - 1] : 0)) || !(miss_ratios[i] >= 0))
+		if (!(lines[i] > (i ? lines[i - 1] : 0)) ||
+		        !(miss_ratios[i] >= 0 && miss_ratios[i] <= 1))
 			return -EINVAL;
 	for (size_t i = 0; i < n; i++) {
 		time += (lines[i] - from) * mtl_inter_miss_time(ratio);

@@ -188,7 +188,8 @@ size_t mtl_histogram_bins(
 		if (n < most)
 			ret_bins[n] = (struct mtl_bin){
 			        .low = lower + 1,
-			        .high = lower + mtl_histogram_width(i),
+			        .high = lower + (mtl_histogram_width(i) - 1) +
+			                (i + 1 < HISTOGRAM_BINS),
 			        .count = bin->count,
 			        .mean = (double)lower + (double)bin->offset / (double)bin->count,
 			};

@@ -10,7 +10,7 @@
 #include "cleanup.h"
 
 #define LEAST_CAPACITY 16
-#define AHEAD 32 /* accesses between prefetch and use */
+#define BLOCK 64 /* accesses that wait for memory together */
 
 static int allocate(
         struct mtl_last_access *table, uint64_t capacity, struct mtl_last_slot **ret_slots)
@@ -98,34 +98,11 @@ static struct mtl_last_slot *insert(struct mtl_last_access *table, uint64_t hash
 
 /* The first slot to look at, for __builtin_prefetch(): a function that does nothing but that is
  * taken for one without effect. */
-static const void *home_of(const struct mtl_last_access *table, uint64_t hash)
+static struct mtl_last_slot *home_of(const struct mtl_last_access *table, uint64_t hash)
 {
 	const struct mtl_last_segment *segment = &table->segments[mtl_last_segment_index(hash)];
 
 	return &segment->slots[mtl_last_home(segment, hash)];
-}
-
-size_t mtl_last_access_renew(struct mtl_last_access *table, const uint64_t *data, size_t n,
-        uint64_t now, uint64_t *ret_times)
-{
-	uint64_t hashes[AHEAD];
-
-	for (size_t i = 0; i < n && i < AHEAD; i++)
-		__builtin_prefetch(home_of(table, hashes[i] = mtl_hash(data[i])), 1);
-	for (size_t i = 0; i < n; i++) {
-		uint64_t hash = hashes[i % AHEAD];
-		struct mtl_last_slot *slot = mtl_last_probe(
-		        &table->segments[mtl_last_segment_index(hash)], hash, data[i]);
-
-		if (i + AHEAD < n)
-			__builtin_prefetch(
-			        home_of(table, hashes[i % AHEAD] = mtl_hash(data[i + AHEAD])), 1);
-		ret_times[i] = slot->time;
-		if (!slot->time && !(slot = insert(table, hash, data[i])))
-			return i;
-		slot->time = now + i;
-	}
-	return n;
 }
 
 struct mtl_last_slot *mtl_last_access_slot(struct mtl_last_access *table, uint64_t datum)
@@ -135,6 +112,82 @@ struct mtl_last_slot *mtl_last_access_slot(struct mtl_last_access *table, uint64
 	        mtl_last_probe(&table->segments[mtl_last_segment_index(hash)], hash, datum);
 
 	return slot->time ? slot : insert(table, hash, datum);
+}
+
+/* The datum's slot if it is in use and in the line where it is at home; nearly all are. */
+static inline struct mtl_last_slot *at_home(struct mtl_last_slot *home, uint64_t datum)
+{
+	unsigned match = mtl_last_match(home, datum);
+	struct mtl_last_slot *slot = &home[__builtin_ctz(match | 1u << (LAST_SLOTS_A_LINE - 1))];
+
+	return __builtin_expect(match && slot->time, 1) ? slot : NULL;
+}
+
+/* No memory for the access at `failed`: those after it that were done are undone, last one first.
+ */
+static void undo(struct mtl_last_access *table, const uint64_t *data, size_t n, size_t failed,
+        const uint64_t *late, size_t n_late, const uint64_t *times)
+{
+	for (size_t i = n; i-- > failed + 1;) {
+		if (n_late > 0 && late[n_late - 1] == i)
+			n_late--;
+		else
+			mtl_last_access_slot(table, data[i])->time = times[i];
+	}
+}
+
+/*
+ * Data that are not in the line where they are at home, or new, come after all the others of the
+ * block, in their order. None of the others is the same datum.
+ */
+static size_t renew_block(struct mtl_last_access *table, const uint64_t *data, size_t n,
+        uint64_t now, uint64_t *ret_times)
+{
+	struct mtl_last_slot *homes[BLOCK], *slot;
+	uint64_t late[BLOCK];
+	size_t n_late = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		homes[i] = home_of(table, mtl_hash(data[i]));
+		__builtin_prefetch(homes[i], 1);
+	}
+	for (size_t i = 0; i < n; i++) {
+		slot = at_home(homes[i], data[i]);
+		if (slot) {
+			ret_times[i] = slot->time;
+			slot->time = now + i;
+		} else {
+			late[n_late++] = i;
+			__builtin_prefetch(homes[i] + LAST_SLOTS_A_LINE, 1);
+		}
+	}
+	for (size_t k = 0; k < n_late; k++) {
+		slot = mtl_last_access_slot(table, data[late[k]]);
+		if (!slot) {
+			undo(table, data, n, late[k], late, n_late, ret_times);
+			return late[k];
+		}
+		ret_times[late[k]] = slot->time;
+		slot->time = now + late[k];
+	}
+	return n;
+}
+
+size_t mtl_last_access_renew(struct mtl_last_access *table, const uint64_t *data, size_t n,
+        uint64_t now, uint64_t *ret_times)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		size_t block = n - done < BLOCK ? n - done : BLOCK;
+		size_t renewed =
+		        renew_block(table, data + done, block, now + done, ret_times + done);
+
+		done += renewed;
+		if (renewed < block)
+			break;
+	}
+	return done;
 }
 
 /* Is the cyclic interval (from, to] of slots where an entry of this home may not be moved past? */

@@ -78,6 +78,13 @@ static inline uint64_t mtl_last_home(const struct mtl_last_segment *segment, uin
 	return ((hash << LAST_SEGMENT_BITS >> 32) * lines >> 32) * LAST_SLOTS_A_LINE;
 }
 
+/* Bit i: slot i of the line has the datum, or is empty and the datum is 0. */
+static inline unsigned mtl_last_match(const struct mtl_last_slot *line, uint64_t datum)
+{
+	return (unsigned)(line[0].datum == datum) | (unsigned)(line[1].datum == datum) << 1 |
+	       (unsigned)(line[2].datum == datum) << 2 | (unsigned)(line[3].datum == datum) << 3;
+}
+
 /*
  * The datum's slot, or the empty one (time 0) where it would go. Nearly all are in the line where
  * they are at home, which is searched without branches that nobody could predict.
@@ -87,9 +94,7 @@ static inline struct mtl_last_slot *mtl_last_probe(
 {
 	uint64_t i = mtl_last_home(segment, hash);
 	struct mtl_last_slot *home = &segment->slots[i];
-	unsigned match =
-	        (unsigned)(home[0].datum == datum) | (unsigned)(home[1].datum == datum) << 1 |
-	        (unsigned)(home[2].datum == datum) << 2 | (unsigned)(home[3].datum == datum) << 3;
+	unsigned match = mtl_last_match(home, datum);
 
 	if (__builtin_expect(match != 0, 1))
 		return &home[__builtin_ctz(match)];

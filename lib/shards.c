@@ -37,7 +37,8 @@ struct mtl_shards {
 	struct mtl_stack *stack;
 	uint64_t threshold; /* greatest hash that is sampled */
 	uint64_t accesses, sampled;
-	double first; /* weight of first accesses */
+	double first;      /* weight of first accesses: how many data there are */
+	uint64_t greatest; /* distance */
 	size_t most_lines, n_heap;
 	struct candidate *heap;         /* of fixed size: the kept data, greatest hash first */
 	double weights[HISTOGRAM_BINS]; /* of distances */
@@ -76,7 +77,7 @@ int mtl_shards_new(
 	if (most_lines && !s->heap)
 		return -ENOMEM;
 	s->most_lines = most_lines;
-	s->threshold = rate < 1 ? (uint64_t)(rate * 0x1p64) - 1 : UINT64_MAX;
+	s->threshold = rate < 1 ? (uint64_t)fmax(rate * 0x1p64 - 1, 0) : UINT64_MAX;
 	*ret_shards = TAKE_PTR(s);
 	return 0;
 }
@@ -122,11 +123,15 @@ static void count(struct mtl_shards *s, const uint64_t *distances, size_t n)
 
 	s->sampled += n;
 	for (size_t i = 0; i < n; i++) {
-		if (distances[i] == MTL_NEVER)
+		if (distances[i] == MTL_NEVER) {
 			s->first += weight;
-		else
-			s->weights[mtl_histogram_bin_of(
-			        (uint64_t)((double)distances[i] * weight))] += weight;
+			continue;
+		}
+		uint64_t distance = (uint64_t)fmin((double)distances[i] * weight, 0x1p63);
+
+		s->weights[mtl_histogram_bin_of(distance)] += weight;
+		if (distance > s->greatest)
+			s->greatest = distance;
 	}
 }
 
@@ -203,7 +208,7 @@ uint64_t mtl_shards_sampled(const struct mtl_shards *shards)
 
 double mtl_shards_distinct(const struct mtl_shards *shards)
 {
-	return (double)mtl_stack_distinct(shards->stack) / rate_of(shards);
+	return shards->first;
 }
 
 double mtl_shards_rate(const struct mtl_shards *shards)
@@ -220,9 +225,10 @@ uint64_t mtl_shards_bytes(const struct mtl_shards *shards)
 /* Weight of the distances in a bin that fit into `lines`, taken to be spread evenly. */
 static double fitting(const struct mtl_shards *s, unsigned bin, double lines)
 {
-	double values = floor(lines) - (double)mtl_histogram_lower(bin);
+	double lower = (double)mtl_histogram_lower(bin);
+	double width = fmin((double)mtl_histogram_width(bin), (double)s->greatest - lower);
 
-	return s->weights[bin] * fmin(values / (double)mtl_histogram_width(bin), 1);
+	return width > 0 ? s->weights[bin] * fmin((floor(lines) - lower) / width, 1) : 0;
 }
 
 int mtl_shards_miss_ratios(
@@ -244,6 +250,8 @@ int mtl_shards_miss_ratios(
 			hits += shards->weights[bin];
 		double fit =
 		        lines[i] < 1 ? 0 : hits + fitting(shards, bin, lines[i]) + total - seen;
+		if (lines[i] >= shards->first)
+			fit = total - shards->first;
 		ret_ratios[i] = fmin(fmax(1 - fit / total, 0), 1);
 	}
 	return 0;

@@ -133,6 +133,9 @@ static void bins_and_infinite(void **state)
 	assert_true(bins[0].low == 3 && bins[0].high == 3 && bins[0].count == 2);
 	assert_true(bins[1].low == 1025 && bins[1].high == 1028 && bins[1].mean == 1026.5);
 	assert_true(bins[2].low <= 1000000 && bins[2].high >= 1000000 && bins[2].mean == 1e6);
+	mtl_histogram_add(h, MTL_NEVER - 1, 1);
+	assert_int_equal(mtl_histogram_bins(h, bins, 4), 4);
+	assert_true(bins[3].high == MTL_NEVER && bins[3].low < bins[3].high);
 	mtl_histogram_clear(h);
 	assert_int_equal(mtl_histogram_finite(h) + mtl_histogram_infinite(h), 0);
 	assert_true(mtl_histogram_excess(h, 0) == 0);

@@ -106,6 +106,29 @@ static void any_stride_is_spread(void **state)
 	}
 }
 
+/* A call that ends at a datum there is no memory for leaves no trace of what came after it. */
+static void refused_accesses_leave_no_trace(void **state)
+{
+	uint64_t data[64], times[64], n = 0, random = 9;
+	struct mtl_last_access table;
+	size_t done;
+	(void)state;
+
+	assert_int_equal(mtl_last_access_init(&table, 1 << 17), 0);
+	do {
+		for (size_t i = 0; i < 64; i++)
+			data[i] = n < 64 || i % 3 == 0 ? n + i : below(&random, n);
+		done = mtl_last_access_renew(&table, data, 64, n + 1, times);
+		n += done;
+	} while (done == 64);
+	assert_true(done < 62);
+	for (size_t i = done; i < 64; i++)
+		if (i % 3)
+			assert_true(mtl_last_access_slot(&table, data[i]) == NULL ||
+			            mtl_last_access_slot(&table, data[i])->time <= n);
+	mtl_last_access_done(&table);
+}
+
 static void memory_is_bounded(void **state)
 {
 	uint64_t data[100], times[100], most = 1 << 20, n = 0;
@@ -138,6 +161,7 @@ int main(void)
 	        cmocka_unit_test(remembers_the_last_time),
 	        cmocka_unit_test(removal_leaves_the_others),
 	        cmocka_unit_test(any_stride_is_spread),
+	        cmocka_unit_test(refused_accesses_leave_no_trace),
 	        cmocka_unit_test(memory_is_bounded),
 	};
 

@@ -157,11 +157,12 @@ static const char *cell(struct plot *plot, const struct column *column, int y)
 static void draw_row(FILE *file, struct plot *plot, int y)
 {
 	char label[NUMBER_TEXT] = "";
+	char *(*value_text)(double value, char *text) = plot->look->value_text ?: count_format;
 	bool labelled = y == ROWS - 1 || y == ROWS / 2 - 1;
 	bool faint = false;
 
 	if (labelled)
-		count_format(plot->top * (y + 1) / ROWS, label);
+		value_text(plot->top * (y + 1) / ROWS, label);
 	fprintf(file, "%*s %s", MARGIN - 2, label,
 	        labelled ? plot->glyphs->wall_tick : plot->glyphs->wall);
 	for (unsigned x = 0; x < plot->width; x++) {
@@ -201,6 +202,31 @@ static void draw_axis(FILE *file, struct plot *plot)
 		fputs(is_tick(plot, x, &size) ? glyphs->tick : line, file);
 	}
 	fputc('\n', file);
+}
+
+static bool has_tick(const struct plot *plot)
+{
+	double size;
+
+	for (unsigned x = 0; x < plot->width; x++)
+		if (is_tick(plot, x, &size))
+			return true;
+	return false;
+}
+
+/* No power of two is in sight: both ends, in bytes if they would look alike. */
+static void draw_ends(FILE *file, const struct plot *plot)
+{
+	double sizes[] = {exp2(plot->left), exp2(plot->right)};
+	char ends[2][NUMBER_TEXT];
+
+	for (int i = 0; i < 2; i++)
+		plot->look->size_text(sizes[i], ends[i]);
+	if (strcmp(ends[0], ends[1]) == 0)
+		for (int i = 0; i < 2; i++)
+			snprintf(ends[i], NUMBER_TEXT, "%.0f", sizes[i]);
+	fprintf(file, "%*s%s%*s\n", MARGIN, "", ends[0], (int)(plot->width - strlen(ends[0])),
+	        ends[1]);
 }
 
 static int draw_labels(FILE *file, struct plot *plot)
@@ -247,16 +273,24 @@ static void draw_legend(FILE *file, const struct plot *plot)
 
 static int draw(FILE *file, struct plot *plot)
 {
-	int r;
+	int r = 0;
 
 	for (int y = ROWS - 1; y >= 0; y--)
 		draw_row(file, plot, y);
 	draw_axis(file, plot);
-	r = draw_labels(file, plot);
+	if (has_tick(plot))
+		r = draw_labels(file, plot);
+	else
+		draw_ends(file, plot);
 	fprintf(file, "%*s%s", MARGIN, "", plot->look->caption);
 	draw_legend(file, plot);
 	fputc('\n', file);
 	return r;
+}
+
+unsigned curve_plot_width(const struct terminal *terminal)
+{
+	return terminal->width - MARGIN - 1;
 }
 
 int curve_plot_as(FILE *file, const struct mtl_curve *curve, const struct curve_look *look,
@@ -268,7 +302,7 @@ int curve_plot_as(FILE *file, const struct mtl_curve *curve, const struct curve_
 	        .look = look,
 	        .glyphs = terminal->utf8 ? &unicode_glyphs : &ascii_glyphs,
 	        .colours = terminal->colours,
-	        .width = terminal->width - MARGIN - 1,
+	        .width = curve_plot_width(terminal),
 	};
 
 	if (curve->n_points < 2 ||
@@ -288,7 +322,8 @@ int curve_plot_as(FILE *file, const struct mtl_curve *curve, const struct curve_
 
 int curve_plot(FILE *file, const struct mtl_curve *curve, const struct terminal *terminal)
 {
-	static const struct curve_look look = {"misses per second of CPU time", size_format, 0};
+	static const struct curve_look look = {
+	        "misses per second of CPU time", size_format, 0, NULL};
 
 	return curve_plot_as(file, curve, &look, terminal);
 }

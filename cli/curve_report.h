@@ -21,8 +21,11 @@ int curve_plot(FILE *file, const struct mtl_curve *curve, const struct terminal 
 struct curve_look {
 	const char *caption;
 	char *(*size_text)(double size, char *ret_text); /* at the ticks; like size_format() */
-	double top;                                      /* upper end of the scale; 0: as it comes */
+	double top; /* upper end of the scale; 0: as it comes */
+	char *(*value_text)(double value, char *ret_text); /* on the left; NULL: count_format() */
 };
+/* Columns it has; points as many, evenly over the logarithm of size, are drawn as they are. */
+unsigned curve_plot_width(const struct terminal *terminal);
 int curve_plot_as(FILE *file, const struct mtl_curve *curve, const struct curve_look *look,
         const struct terminal *terminal);
 

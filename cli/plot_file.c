@@ -32,6 +32,7 @@
 #define PACKAGE "gnuplot-nox"
 #define NOT_FOUND 127 /* exit status where there was nothing to run, if that was found out late */
 #define TICS_MAX 12
+#define DASHES 5 /* kinds that gnuplot has */
 #define TEXT 256
 
 extern char **environ;
@@ -41,9 +42,9 @@ struct picture {
 };
 
 static const struct picture pictures[] = {
-        {".svg", "svg size 900,540 dynamic background rgb 'white' font 'sans,14'"},
-        {".png", "pngcairo size 900,540 font 'sans,12'"},
-        {".pdf", "pdfcairo size 17cm,10.2cm font 'sans,12'"},
+        {".svg", "svg size 1000,540 dynamic background rgb 'white' font 'sans,14'"},
+        {".png", "pngcairo size 1000,540 font 'sans,12'"},
+        {".pdf", "pdfcairo size 19cm,10.2cm font 'sans,12'"},
 };
 
 static const struct picture *find_picture(const char *path)
@@ -106,19 +107,47 @@ static char *number_format(double number, char *ret_text)
 	                    : count_format(number, ret_text);
 }
 
-/* Powers of two, so many apart that there are at most TICS_MAX. */
+static void put_tic(FILE *script, const struct plot_request *request, double size, bool first)
+{
+	char text[NUMBER_TEXT];
+
+	fprintf(script, "%s'%s' %.17g", first ? "" : ", ",
+	        (request->bytes ? iec_format : number_format)(size, text), size);
+}
+
+/* Both ends, in bytes if they would look alike. */
+static void put_ends(FILE *script, const struct plot_request *request, double least, double most)
+{
+	char one[NUMBER_TEXT], other[NUMBER_TEXT];
+
+	if (strcmp(iec_format(least, one), iec_format(most, other)) == 0) {
+		fprintf(script, "'%.0f' %.17g, '%.0f' %.17g", least, least, most, most);
+		return;
+	}
+	put_tic(script, request, least, true);
+	put_tic(script, request, most, false);
+}
+
+/* Powers of two, so many apart that there are at most TICS_MAX; the ends where there is none. */
 static void put_tics(FILE *script, const struct plot_request *request, double least, double most)
 {
 	double from = floor(log2(least)), to = ceil(log2(most));
 	double step = ceil((to - from + 1) / TICS_MAX);
-	char text[NUMBER_TEXT];
 
-	from = step * ceil(from / step);
+	from = step * ceil(log2(least) / step);
 	fputs("set xtics (", script);
+	if (exp2(from) > most)
+		put_ends(script, request, least, most);
 	for (double at = from; at <= to; at += step)
-		fprintf(script, "%s'%s' %.17g", at > from ? ", " : "",
-		        (request->bytes ? iec_format : number_format)(exp2(at), text), exp2(at));
+		if (exp2(from) <= most)
+			put_tic(script, request, exp2(at), at == from);
 	fputs(")\n", script);
+}
+
+static void widen(double size, double *least, double *most)
+{
+	*least = fmin(*least, size);
+	*most = fmax(*most, size);
 }
 
 static void size_range(const struct plot_request *request, double *ret_least, double *ret_most)
@@ -130,21 +159,47 @@ static void size_range(const struct plot_request *request, double *ret_least, do
 
 		if (!series->n)
 			continue;
-		*ret_least = fmin(*ret_least, series->sizes[0]);
-		*ret_most = fmax(*ret_most, series->sizes[series->n - 1]);
+		widen(series->sizes[0], ret_least, ret_most);
+		widen(series->sizes[series->n - 1], ret_least, ret_most);
 	}
+	for (size_t i = 0; i < request->n_labels; i++)
+		widen(request->labels[i].size, ret_least, ret_most);
 	if (!(*ret_most > *ret_least)) {
 		*ret_least /= 2;
 		*ret_most *= 2;
 	}
 }
 
-static void put_data(FILE *script, size_t number, const struct plot_series *series)
+static void put_data(FILE *script, const char *name, size_t number, const double *sizes,
+        const double *values, size_t n)
 {
-	fprintf(script, "$curve%zu << END\n", number);
-	for (size_t i = 0; i < series->n; i++)
-		fprintf(script, "%.17g %.17g\n", series->sizes[i], series->values[i]);
+	fprintf(script, "$%s%zu << END\n", name, number);
+	for (size_t i = 0; i < n; i++)
+		fprintf(script, "%.17g %.17g\n", sizes[i], values[i]);
 	fputs("END\n", script);
+}
+
+static void put_labels(FILE *script, const struct plot_request *request)
+{
+	fputs("$labels << END\n", script);
+	for (size_t i = 0; i < request->n_labels; i++)
+		fprintf(script, "%.17g %.17g \"%s\"\n", request->labels[i].size,
+		        request->labels[i].value, request->labels[i].name);
+	fputs("END\n", script);
+}
+
+/* Curves that coincide are all seen: the first is the widest, each has dashes of its own. */
+static void put_curve(FILE *script, const struct plot_request *request, size_t i)
+{
+	const struct plot_series *series = &request->series[i];
+	double width = 2 + 0.8 * (double)(request->n_series - 1 - i);
+
+	fprintf(script, "%s$curve%zu using 1:2 with steps lw %.1f lc %zu dt %zu title ",
+	        i ? ", " : "", i, width, i + 1, i % DASHES + 1);
+	put_text(script, series->name);
+	if (series->n_marked)
+		fprintf(script, ", $marked%zu using 1:2 with points pt 7 ps 0.4 lc %zu notitle", i,
+		        i + 1);
 }
 
 static void put_script(FILE *script, const struct plot_request *request, const char *terminal)
@@ -159,16 +214,27 @@ static void put_script(FILE *script, const struct plot_request *request, const c
 	fprintf(script, "set logscale x 2\nset xrange [%.17g:%.17g]\nset yrange [0:*]\n", least,
 	        most);
 	put_tics(script, request, least, most);
-	fputs("set grid lt 1 lc rgb '#dddddd'\nset key top right noenhanced\nset border 3\n"
+	fputs("set grid lt 1 lc rgb '#dddddd'\nset key outside right top noenhanced\nset border 3\n"
 	      "set tics nomirror\n",
 	        script);
-	for (size_t i = 0; i < request->n_series; i++)
-		put_data(script, i, &request->series[i]);
-	fputs("plot ", script);
 	for (size_t i = 0; i < request->n_series; i++) {
-		fprintf(script, "%s$curve%zu using 1:2 with linespoints lw %d pt 7 ps 0.4 title ",
-		        i ? ", " : "", i, i == 0 && request->n_series > 1 ? 5 : 2);
-		put_text(script, request->series[i].name);
+		const struct plot_series *series = &request->series[i];
+
+		put_data(script, "curve", i, series->sizes, series->values, series->n);
+		if (series->n_marked)
+			put_data(script, "marked", i, series->marked_sizes, series->marked_values,
+			        series->n_marked);
+	}
+	if (request->n_labels)
+		put_labels(script, request);
+	fputs("plot ", script);
+	for (size_t i = 0; i < request->n_series; i++)
+		put_curve(script, request, i);
+	if (request->n_labels) {
+		fputs(", $labels using 1:2 with points pt 2 ps 1 lc rgb 'black' title ", script);
+		put_text(script, request->labels_title);
+		fputs(", $labels using 1:2:3 with labels left offset 0.8,0.6 noenhanced notitle",
+		        script);
 	}
 	fputc('\n', script);
 }

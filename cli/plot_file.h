@@ -5,11 +5,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One curve: n points, sizes ascending and > 0. */
+/* One curve: n sizes, ascending and > 0, each with the value from there to the next; and points on
+ * it that are marked. */
 struct plot_series {
 	const char *name;
 	const double *sizes, *values;
 	size_t n;
+	const double *marked_sizes, *marked_values;
+	size_t n_marked;
+};
+
+/* A point with a name beside the curves. */
+struct plot_label {
+	double size, value;
+	char name[32]; /* without blanks */
 };
 
 struct plot_request {
@@ -17,6 +26,9 @@ struct plot_request {
 	bool bytes; /* sizes are bytes: the axis has KiB, MiB */
 	const struct plot_series *series;
 	size_t n_series;
+	const struct plot_label *labels;
+	size_t n_labels;
+	const char *labels_title;
 };
 
 /* Does the name end in .svg, .png or .pdf? -EINVAL with a sentence. */

@@ -3,9 +3,9 @@
  * `mtl trace --compare`: all methods, one pass each, against the exact one.
  *
  * The errors are those of the miss ratios at the sizes of the exact curve (or of --sizes): their
- * mean and greatest absolute difference. Times are of the whole pass, reading and decompressing the
- * file included, as nobody has one without the other; memory is what the method's own engine
- * allocated at most.
+ * mean and greatest absolute difference, for SHARDS over the sizes that its sample can tell. Times
+ * are of the whole pass, reading and decompressing the file included, as nobody has one without the
+ * other; memory is what the method's own engine allocated at most.
  */
 
 #include "trace_compare.h"
@@ -42,19 +42,22 @@ static void measure_errors(struct compared *result, const struct trace_curve *ex
 {
 	double sum = 0;
 
+	result->max_error = result->max_at = NAN;
 	for (size_t i = 0; i < exact->n_points; i++) {
+		double size = exact->points[i].size_bytes;
 		double error =
 		        fabs(result->curve.points[i].miss_ratio - exact->points[i].miss_ratio);
 
+		if (isnan(error) || size < result->curve.resolution_bytes)
+			continue;
 		sum += error;
-		if (!(error <= result->max_error) || i == 0) {
+		result->n_sizes++;
+		if (!(error <= result->max_error)) {
 			result->max_error = error;
-			result->max_at = exact->points[i].size_bytes;
+			result->max_at = size;
 		}
 	}
-	result->mean_error = sum / (double)exact->n_points;
-	if (isnan(result->mean_error))
-		result->max_at = NAN;
+	result->mean_error = result->n_sizes ? sum / (double)result->n_sizes : NAN;
 }
 
 /* A method that has sampled nothing has an opinion of nothing. */
@@ -116,6 +119,7 @@ static int run_method(struct trace_comparison *comparison, size_t i)
 	result->cpu_seconds = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	result->wall_seconds = clock_seconds(CLOCK_MONOTONIC) - wall;
 	measure_errors(result, &comparison->results[0].curve);
+	result->curve.engine = NULL; /* goes with the session */
 	return MTL_DONE;
 }
 

@@ -25,6 +25,7 @@ static int add_method(struct json_object *array, const struct compared *result)
 	r = r ?: trace_put_number(object, "mean_absolute_error", result->mean_error);
 	r = r ?: trace_put_number(object, "max_absolute_error", result->max_error);
 	r = r ?: trace_put_number(object, "max_absolute_error_size_bytes", result->max_at);
+	r = r ?: trace_put_count(object, "compared_sizes", (double)result->n_sizes);
 	r = r ?: trace_put_number(object, "cpu_seconds", result->cpu_seconds);
 	r = r ?: trace_put_number(object, "wall_seconds", result->wall_seconds);
 	r = r ?: trace_put_number(object, "memory_bytes", result->memory_bytes);
@@ -72,7 +73,7 @@ static int write_json(FILE *file, const struct trace_comparison *comparison)
 static int write_csv(FILE *file, const struct trace_comparison *comparison)
 {
 	fputs("method,mean_absolute_error,max_absolute_error,max_absolute_error_size_bytes,"
-	      "cpu_seconds,wall_seconds,memory_bytes\n",
+	      "compared_sizes,cpu_seconds,wall_seconds,memory_bytes\n",
 	        file);
 	for (size_t i = 0; i < COMPARED; i++) {
 		const struct compared *result = &comparison->results[i];
@@ -83,8 +84,8 @@ static int write_csv(FILE *file, const struct trace_comparison *comparison)
 		else
 			fprintf(file, "%.9g,%.9g,%.17g", result->mean_error, result->max_error,
 			        result->max_at);
-		fprintf(file, ",%.6g,%.6g,%.0f\n", result->cpu_seconds, result->wall_seconds,
-		        result->memory_bytes);
+		fprintf(file, ",%zu,%.6g,%.6g,%.0f\n", result->n_sizes, result->cpu_seconds,
+		        result->wall_seconds, result->memory_bytes);
 	}
 	return 0;
 }
@@ -117,16 +118,33 @@ static int add_row(struct table *table, const struct trace_comparison *compariso
 	return table_add(table, cells, false);
 }
 
+/* Which methods are judged by fewer sizes. */
+static void print_fewer(FILE *file, const struct trace_comparison *comparison)
+{
+	const char *between = "of these ";
+
+	for (size_t i = 0; i < COMPARED; i++) {
+		const struct compared *result = &comparison->results[i];
+
+		if (result->n_sizes == comparison->sizes.n)
+			continue;
+		fprintf(file, "%s%zu for %s", between, result->n_sizes, result->curve.method);
+		between = ", ";
+	}
+	if (*between == ',')
+		fputs(": smaller ones its sample cannot tell\n", file);
+}
+
 static int write_table(FILE *file, const struct trace_comparison *comparison)
 {
 	static const struct table_column columns[] = {
 	        {"METHOD", LEFT, 0},
-	        {"MEAN ERROR", RIGHT, 0},
-	        {"MAXIMUM", RIGHT, 0},
+	        {"MEAN", RIGHT, 0},
+	        {"MOST", RIGHT, 0},
 	        {"AT", RIGHT, 0},
-	        {"CPU TIME", RIGHT, 0},
+	        {"CPU", RIGHT, 0},
 	        {"TIME", RIGHT, 0},
-	        {"ACCESSES/s", RIGHT, 0},
+	        {"RATE", RIGHT, 0},
 	        {"MEMORY", RIGHT, 0},
 	};
 	_cleanup_(table_freep) struct table *table = NULL;
@@ -140,9 +158,12 @@ static int write_table(FILE *file, const struct trace_comparison *comparison)
 		r = add_row(table, comparison, &comparison->results[i]);
 	r = r ?: table_print(table, file);
 	fprintf(file,
-	        "absolute errors of the miss ratio against exact, over %zu sizes; times of a "
-	        "whole pass,\nreading the file included; memory of the method alone\n",
+	        "mean, most: absolute errors of the miss ratio against exact, over %zu sizes\n",
 	        comparison->sizes.n);
+	print_fewer(file, comparison);
+	fputs("CPU, time, rate: of a whole pass, reading the file included; rate: accesses a "
+	      "second,\nk, M = 10^3, 10^6; memory: of the method alone; sizes: K = 1024 bytes\n",
+	        file);
 	return r;
 }
 

@@ -12,7 +12,8 @@
 
 struct compared {
 	struct trace_curve curve;
-	double mean_error, max_error, max_at; /* max_at: that size; NAN: it knows nothing */
+	size_t n_sizes;                       /* that errors are over: those its sample can tell */
+	double mean_error, max_error, max_at; /* max_at: that size; NAN: over none */
 	double cpu_seconds, wall_seconds;
 	double memory_bytes;
 };

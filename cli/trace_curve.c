@@ -17,6 +17,8 @@
 void trace_curve_done(struct trace_curve *curve)
 {
 	free(curve->points);
+	free(curve->fine);
+	free(curve->fine_ratios);
 	free(curve->caches);
 	*curve = (struct trace_curve){0};
 }
@@ -27,7 +29,8 @@ int trace_curve_new(const struct trace_facts *facts, const struct trace_method *
 	_cleanup_free_ double *lines = trace_sizes_in_lines(facts, sizes);
 	_cleanup_free_ double *ratios = calloc(sizes->n, sizeof(double));
 	_cleanup_free_ double *times = calloc(sizes->n, sizeof(double));
-	struct trace_curve curve = {.facts = facts, .n_points = sizes->n};
+	_cleanup_(trace_curve_done) struct trace_curve curve = {
+	        .facts = facts, .by = *method, .engine = engine, .n_points = sizes->n};
 	int r;
 
 	if (!lines || !ratios || !times)
@@ -43,8 +46,22 @@ int trace_curve_new(const struct trace_facts *facts, const struct trace_method *
 		curve.points[i] = (struct trace_point){sizes->values[i], times[i], ratios[i]};
 	curve.resolution_bytes = facts->line_bytes * trace_method_resolution(method, engine);
 	memcpy(curve.method, method->name, sizeof(curve.method));
+	r = trace_curve_refine(&curve);
+	if (r < 0)
+		return r;
 	*ret_curve = curve;
+	curve = (struct trace_curve){0};
 	return 0;
+}
+
+int trace_curve_at(
+        const struct trace_curve *curve, const double *sizes, size_t n, double *ret_ratios)
+{
+	const struct number_list list = {(double *)sizes, n};
+	_cleanup_free_ double *lines = trace_sizes_in_lines(curve->facts, &list);
+
+	return lines ? trace_method_miss_ratios(&curve->by, curve->engine, lines, n, ret_ratios)
+	             : -ENOMEM;
 }
 
 /* Null is a NULL in json-c, which mtl_json_put() takes for lack of memory. */

@@ -19,8 +19,13 @@ struct trace_point {
 struct trace_curve {
 	const struct trace_facts *facts;
 	char method[32];
-	struct trace_point *points; /* ascending */
+	struct trace_method by;
+	struct trace_engine *engine; /* NULL when it is gone */
+	struct trace_point *points;  /* ascending */
 	size_t n_points;
+	double *fine, *fine_ratios; /* n_fine sizes from the first point to the last, ascending */
+	size_t n_fine;
+	double working_set_bytes, working_set_ratio; /* see trace_fine.c */
 	double resolution_bytes; /* smaller sizes are decided by chance; 0: none are */
 	struct trace_cache_result *caches;
 	size_t n_caches;
@@ -30,6 +35,11 @@ struct trace_curve {
 int trace_curve_new(const struct trace_facts *facts, const struct trace_method *method,
         struct trace_engine *engine, const struct number_list *sizes,
         struct trace_curve *ret_curve);
+/* At any sizes, ascending, while the engine is there. -ENOMEM, -EINVAL. */
+int trace_curve_at(
+        const struct trace_curve *curve, const double *sizes, size_t n, double *ret_ratios);
+/* The curve between its points, and the working set. -ENOMEM, -EINVAL. */
+int trace_curve_refine(struct trace_curve *curve);
 void trace_curve_done(struct trace_curve *curve);
 
 /* {"accesses", "distinct", "cold", "line_bytes"}: how every JSON answer about a trace begins.
@@ -57,6 +67,10 @@ void trace_note(const struct trace_facts *facts, char *ret_text, size_t size);
 void trace_say_note(const struct trace_facts *facts);
 /* A size, or a number of data where sizes are such. */
 char *trace_size_text(const struct trace_facts *facts, double size, char *ret_text);
+/* That of a point, so that different ones look different. */
+char *trace_point_text(const struct trace_curve *curve, size_t i, char *ret_text);
+/* Three digits, however small. */
+char *trace_ratio_text(double ratio, char *ret_text);
 /* What the points say, without a line end. */
 void trace_sentence(const struct trace_curve *curve, char *ret_text, size_t size);
 

@@ -27,6 +27,8 @@
 
 #define FINE 2048.0
 #define STEPS 512.0
+#define EASTON_FAGIN "a lower bound by Easton and Fagin"
+#define EVICTION "the average eviction time"
 #define SHARDS_LINES_MAX 0x1p40
 #define NAMES "exact, footprint, aet, statstack, shards:R or shards-size:N"
 
@@ -38,6 +40,7 @@ struct trace_method_kind {
 	sizes_function miss_ratios;
 	double (*fill_time)(struct mtl_profile *profile, double lines); /* NULL: Easton-Fagin */
 	int (*argument)(const char *text, struct trace_method *method);
+	const char *fill_text;
 };
 
 static int exact_ratios(void *object, const double *lines, size_t n, double *ret_ratios)
@@ -99,12 +102,13 @@ static int argument_lines(const char *text, struct trace_method *method)
 }
 
 static const struct trace_method_kind kinds[] = {
-        {"exact", ENGINE_STACK, exact_ratios, NULL, NULL},
-        {"footprint", ENGINE_PROFILE, footprint_ratios, footprint_fill_time, NULL},
-        {"aet", ENGINE_PROFILE, eviction_ratios, mtl_profile_eviction_time, NULL},
-        {"statstack", ENGINE_PROFILE, expected_ratios, mtl_profile_eviction_time, NULL},
-        {"shards:", ENGINE_SHARDS, shards_ratios, NULL, argument_rate},
-        {"shards-size:", ENGINE_SHARDS, shards_ratios, NULL, argument_lines},
+        {"exact", ENGINE_STACK, exact_ratios, NULL, NULL, EASTON_FAGIN},
+        {"footprint", ENGINE_PROFILE, footprint_ratios, footprint_fill_time, NULL,
+                "the inverse of the mean footprint"},
+        {"aet", ENGINE_PROFILE, eviction_ratios, mtl_profile_eviction_time, NULL, EVICTION},
+        {"statstack", ENGINE_PROFILE, expected_ratios, mtl_profile_eviction_time, NULL, EVICTION},
+        {"shards:", ENGINE_SHARDS, shards_ratios, NULL, argument_rate, EASTON_FAGIN},
+        {"shards-size:", ENGINE_SHARDS, shards_ratios, NULL, argument_lines, EASTON_FAGIN},
 };
 
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -162,6 +166,11 @@ int trace_method_miss_ratios(const struct trace_method *method, struct trace_eng
         const double *lines, size_t n, double *ret_ratios)
 {
 	return method->kind->miss_ratios(engine->object, lines, n, ret_ratios);
+}
+
+const char *trace_method_fill_text(const struct trace_method *method)
+{
+	return method->kind->fill_text;
 }
 
 double trace_method_resolution(const struct trace_method *method, const struct trace_engine *engine)

@@ -35,6 +35,9 @@ int trace_method_miss_ratios(const struct trace_method *method, struct trace_eng
 int trace_method_fill_times(const struct trace_method *method, struct trace_engine *engine,
         const double *lines, size_t n, double *ret_times);
 
+/* What its fill times are: "the average eviction time". */
+const char *trace_method_fill_text(const struct trace_method *method);
+
 /* Lines between two sampled ones, on average: a smaller cache is beyond what a sample can tell. 0
  * where all are seen. */
 double trace_method_resolution(

@@ -20,6 +20,7 @@
 #define CACHE_COLUMNS 6
 #define PLAIN_MAX 99999
 #define NOTE 512
+#define LEAST 1e-6 /* miss ratio that six digits show */
 
 static char *data_format(double count, char *ret_text)
 {
@@ -100,21 +101,53 @@ void trace_header(FILE *file, const struct trace_facts *facts, const char *metho
 		        size_format(facts->distinct * facts->line_bytes, size));
 	fprintf(file, "\n%s", method ?: "");
 	print_count(file, about, facts->distinct, "cold miss", "cold misses");
-	fprintf(file, ", %s of the accesses\n",
-	        percent_format(facts->distinct / (double)facts->accesses, share));
+	fprintf(file, ", %s %% of the accesses\n",
+	        trace_ratio_text(100 * facts->distinct / (double)facts->accesses, share));
 	print_note(file, facts, terminal);
 }
 
-static int add_point(struct table *table, const struct trace_facts *facts,
-        const struct trace_point *point, double resolution)
+char *trace_ratio_text(double ratio, char *ret_text)
 {
+	if (!(ratio > 0 && ratio < 1e-3))
+		return ratio_format(ratio, ret_text);
+	if (ratio < LEAST)
+		return strcpy(ret_text, "<0.000001");
+	snprintf(ret_text, NUMBER_TEXT, "%.*f", (int)(2 - floor(log10(ratio))), ratio);
+	return ret_text;
+}
+
+/* Would its text be that of the neighbour at j, which is another size? */
+static bool looks_like(const struct trace_curve *curve, size_t j, const char *text)
+{
+	char other[NUMBER_TEXT];
+
+	return j < curve->n_points &&
+	       strcmp(text, trace_size_text(curve->facts, curve->points[j].size_bytes, other)) == 0;
+}
+
+char *trace_point_text(const struct trace_curve *curve, size_t i, char *ret_text)
+{
+	double size = curve->points[i].size_bytes;
+
+	trace_size_text(curve->facts, size, ret_text);
+	if ((i > 0 && looks_like(curve, i - 1, ret_text)) || looks_like(curve, i + 1, ret_text))
+		snprintf(ret_text, NUMBER_TEXT, curve->facts->bytes ? "%.0fB" : "%.0f", size);
+	return ret_text;
+}
+
+static int add_point(struct table *table, const struct trace_curve *curve, size_t i)
+{
+	const struct trace_point *point = &curve->points[i];
 	char size[NUMBER_TEXT], time[NUMBER_TEXT], ratio[CELL];
 	const char *cells[] = {size, time, ratio};
 
-	trace_size_text(facts, point->size_bytes, size);
+	trace_point_text(curve, i, size);
 	count_format(point->fill_time, time);
-	snprintf(ratio, sizeof(ratio), "%.6f", point->miss_ratio);
-	return table_add(table, cells, point->size_bytes < resolution);
+	if (point->miss_ratio > 0 && point->miss_ratio < LEAST / 2)
+		trace_ratio_text(point->miss_ratio, ratio);
+	else
+		snprintf(ratio, sizeof(ratio), "%.6f", point->miss_ratio);
+	return table_add(table, cells, point->size_bytes < curve->resolution_bytes);
 }
 
 static int print_points(
@@ -130,10 +163,12 @@ static int print_points(
 	int r = table_new(columns, sizeof(columns) / sizeof(columns[0]), terminal, &table);
 
 	for (size_t i = 0; r == 0 && i < curve->n_points; i++)
-		r = add_point(table, curve->facts, &curve->points[i], curve->resolution_bytes);
+		r = add_point(table, curve, i);
 	r = r ?: table_print(table, file);
-	fprintf(file, "sizes: %s; fills in: accesses, k, M = 10^3, 10^6; never: it holds all\n",
-	        curve->facts->bytes ? "K = 1024 bytes" : "numbers of data");
+	fprintf(file,
+	        "sizes: %s; fills in: accesses, k, M = 10^3, 10^6,\n%s; never: it holds all\n",
+	        curve->facts->bytes ? "K = 1024 bytes" : "numbers of data",
+	        trace_method_fill_text(&curve->by));
 	if (curve->resolution_bytes > curve->points[0].size_bytes)
 		fprintf(file, "below %s this sample cannot tell\n",
 		        trace_size_text(curve->facts, curve->resolution_bytes, size));
@@ -188,30 +223,47 @@ static int print_caches(
 	return r;
 }
 
-/* As the plotter of live curves wants it: known exactly, the miss ratio where it has a rate. */
+/* As the plotter of live curves wants it, at the size of each of its columns: known exactly, the
+ * miss ratio where it has a rate. */
+static int fill_columns(const struct trace_curve *curve, struct mtl_curve_point *points, size_t n)
+{
+	double first = curve->points[0].size_bytes;
+	double last = curve->points[curve->n_points - 1].size_bytes;
+	_cleanup_free_ double *sizes = calloc(n, 2 * sizeof(double));
+	int r;
+
+	if (!sizes)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		sizes[i] = fmin(first * pow(last / first, (double)i / (double)(n - 1)), last);
+	sizes[n - 1] = last;
+	r = trace_curve_at(curve, sizes, n, sizes + n);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		points[i] = (struct mtl_curve_point){.size_bytes = sizes[i],
+		        .misses_per_second = sizes[n + i],
+		        .low = sizes[n + i],
+		        .high = sizes[n + i]};
+	return r;
+}
+
 static int print_plot(FILE *file, const struct trace_curve *curve, const struct terminal *terminal)
 {
 	const struct curve_look look = {
 	        .caption = "miss ratio",
 	        .size_text = curve->facts->bytes ? size_format : data_format,
 	        .top = curve->points[0].miss_ratio,
+	        .value_text = trace_ratio_text,
 	};
-	_cleanup_free_ struct mtl_curve_point *points = calloc(curve->n_points, sizeof(*points));
-	struct mtl_curve drawn = {.points = points, .n_points = curve->n_points};
+	size_t n = curve_plot_width(terminal);
+	_cleanup_free_ struct mtl_curve_point *points = calloc(n, sizeof(*points));
+	struct mtl_curve drawn = {.points = points, .n_points = n};
+	int r = points ? 0 : -ENOMEM;
 
-	if (!points)
-		return -ENOMEM;
-	for (size_t i = 0; i < curve->n_points; i++) {
-		double ratio = curve->points[i].miss_ratio;
-
-		points[i] = (struct mtl_curve_point){.size_bytes = curve->points[i].size_bytes,
-		        .misses_per_second = ratio,
-		        .low = ratio,
-		        .high = ratio};
-	}
-	if (curve->n_points > 1)
-		fputc('\n', file);
-	return curve_plot_as(file, &drawn, &look, terminal);
+	if (r < 0 || curve->n_points < 2)
+		return r;
+	r = fill_columns(curve, points, n);
+	fputc('\n', file);
+	return r ?: curve_plot_as(file, &drawn, &look, terminal);
 }
 
 int trace_curve_report(FILE *file, const struct trace_curve *curve, const struct terminal *terminal)

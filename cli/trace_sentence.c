@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the curve of a trace says, in one plain sentence, out of nothing but its listed points: the
- * smallest size that holds the working set, where misses fall most, and what is left at the end.
- *
- * The working set is held by the smallest size at which misses beside the first accesses are below
- * HELD times those at the smallest size.
+ * What the curve of a trace says, in one plain sentence: the size that holds the working set
+ * (trace_fine.c), between which of the listed points misses fall most, and what is left at the end.
  */
 
 #include "trace_curve.h"
@@ -14,8 +11,6 @@
 #include <string.h>
 
 #include "size.h"
-
-#define HELD 0.05
 
 struct sentence {
 	const struct trace_curve *curve;
@@ -36,26 +31,25 @@ static void say(struct sentence *sentence, const char *format, ...)
 	va_end(arguments);
 }
 
-static const char *size_of(
-        const struct sentence *sentence, const struct trace_point *point, char *text)
+static const char *with_unit(const struct sentence *sentence, char *text)
 {
-	const struct trace_facts *facts = sentence->curve->facts;
-
-	trace_size_text(facts, point->size_bytes, text);
-	if (!facts->bytes)
-		strncat(text, " data", NUMBER_TEXT - 1 - strlen(text));
+	if (!sentence->curve->facts->bytes)
+		strncat(text, strcmp(text, "1") == 0 ? " datum" : " data",
+		        NUMBER_TEXT - 1 - strlen(text));
 	return text;
 }
 
-static const struct trace_point *find_held(const struct trace_curve *curve, double cold)
+static const char *point_of(
+        const struct sentence *sentence, const struct trace_point *point, char *text)
 {
-	double limit = HELD * (curve->points[0].miss_ratio - cold);
+	size_t i = (size_t)(point - sentence->curve->points);
 
-	for (size_t i = 1; i < curve->n_points; i++) {
-		if (curve->points[i].miss_ratio - cold <= limit)
-			return &curve->points[i];
-	}
-	return NULL;
+	return with_unit(sentence, trace_point_text(sentence->curve, i, text));
+}
+
+static const char *size_of(const struct sentence *sentence, double size, char *text)
+{
+	return with_unit(sentence, trace_size_text(sentence->curve->facts, size, text));
 }
 
 /* The smaller of the two neighbours between which misses fall most; NULL: they do not. */
@@ -75,17 +69,19 @@ static const struct trace_point *find_fall(const struct trace_curve *curve)
 	return most;
 }
 
-static void say_held(
-        struct sentence *sentence, const struct trace_point *held, const struct trace_point *last)
+static void say_held(struct sentence *sentence)
 {
+	const struct trace_curve *curve = sentence->curve;
+	const char *holds = curve->facts->bytes || curve->working_set_bytes == 1 ? "holds" : "hold";
 	char size[NUMBER_TEXT], ratio[NUMBER_TEXT];
 
-	if (held)
-		say(sentence, "%s holds its working set, with a miss ratio of %s",
-		        size_of(sentence, held, size), ratio_format(held->miss_ratio, ratio));
+	if (curve->working_set_bytes < curve->resolution_bytes)
+		say(sentence, "its working set is below the %s that this sample can tell",
+		        size_of(sentence, curve->resolution_bytes, size));
 	else
-		say(sentence, "even %s does not hold its working set: the miss ratio is still %s",
-		        size_of(sentence, last, size), ratio_format(last->miss_ratio, ratio));
+		say(sentence, "%s %s its working set, with a miss ratio of %s",
+		        size_of(sentence, curve->working_set_bytes, size), holds,
+		        trace_ratio_text(curve->working_set_ratio, ratio));
 }
 
 static void say_fall(struct sentence *sentence, const struct trace_point *fall)
@@ -94,9 +90,10 @@ static void say_fall(struct sentence *sentence, const struct trace_point *fall)
 
 	if (!fall)
 		return;
-	say(sentence, "; it falls most from %s to %s, from %s to %s", size_of(sentence, fall, from),
-	        size_of(sentence, fall + 1, to), ratio_format(fall->miss_ratio, before),
-	        ratio_format(fall[1].miss_ratio, after));
+	say(sentence, "; of these sizes it falls most from %s to %s, from %s to %s",
+	        point_of(sentence, fall, from), point_of(sentence, fall + 1, to),
+	        trace_ratio_text(fall->miss_ratio, before),
+	        trace_ratio_text(fall[1].miss_ratio, after));
 }
 
 static void say_cold(struct sentence *sentence, const struct trace_point *last)
@@ -104,7 +101,7 @@ static void say_cold(struct sentence *sentence, const struct trace_point *last)
 	char size[NUMBER_TEXT];
 
 	if (isinf(last->fill_time))
-		say(sentence, "; at %s only first accesses miss", size_of(sentence, last, size));
+		say(sentence, "; at %s only first accesses miss", point_of(sentence, last, size));
 }
 
 void trace_sentence(const struct trace_curve *curve, char *ret_text, size_t size)
@@ -113,7 +110,6 @@ void trace_sentence(const struct trace_curve *curve, char *ret_text, size_t size
 	const struct trace_point *first = &curve->points[0];
 	const struct trace_point *last = &curve->points[curve->n_points - 1];
 	const struct trace_facts *facts = curve->facts;
-	double cold = fmin(facts->distinct / (double)facts->accesses, last->miss_ratio);
 	char at[NUMBER_TEXT], ratio[NUMBER_TEXT];
 
 	ret_text[0] = '\0';
@@ -121,13 +117,14 @@ void trace_sentence(const struct trace_curve *curve, char *ret_text, size_t size
 		say(&sentence, "Nothing is accessed twice: every access misses at every size.");
 	else if (isinf(first->fill_time))
 		say(&sentence, "At %s it holds all that is accessed: only first accesses miss, %s.",
-		        size_of(&sentence, first, at), ratio_format(first->miss_ratio, ratio));
-	else if (first->miss_ratio <= last->miss_ratio)
-		say(&sentence, "The miss ratio is %s at all of these sizes.",
-		        ratio_format(first->miss_ratio, ratio));
+		        point_of(&sentence, first, at), trace_ratio_text(first->miss_ratio, ratio));
 	if (*ret_text)
 		return;
-	say_held(&sentence, find_held(curve, cold), last);
+	if (first->miss_ratio <= last->miss_ratio)
+		say(&sentence, "the miss ratio is %s at %s; ",
+		        trace_ratio_text(first->miss_ratio, ratio),
+		        first == last ? "this size" : "all of these sizes");
+	say_held(&sentence);
 	say_fall(&sentence, find_fall(curve));
 	say_cold(&sentence, last);
 	say(&sentence, ".");

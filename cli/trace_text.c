@@ -155,6 +155,8 @@ static int refuse(struct trace_reader *reader, uint64_t line, const unsigned cha
 
 bool trace_line_is_valgrind(const unsigned char *line, size_t length)
 {
+	for (; length > 0 && is_blank(*line); length--)
+		line++;
 	return length >= 2 && line[0] == line[1] &&
 	       (line[0] == '=' || line[0] == '-' || line[0] == '*');
 }

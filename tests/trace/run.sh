@@ -240,11 +240,21 @@ step "PDF" picture pdf '%PDF'
 
 axis_in_iec() {
     run "$work/sample" --plot "$work/x.svg" --compare
-    for text in '>4 KiB<' '>miss ratio<' '>cache size<' '>shards:0.1<' '>sample: '; do
+    for text in '>4 KiB<' '>miss ratio<' '>cache size<' '>shards:0.1<' '>sample: ' 'lines of 64 bytes<'; do
         grep -qF -- "$text" "$work/x.svg" || { echo "no $text"; return 1; }
     done
 }
 step "what a picture says" axis_in_iec
+
+caches_in_picture() {
+    run "$work/sample" --plot "$work/x.svg" --cache 4K:4:64 --cache 1K:1:64
+    for text in '>4K:4:64<' '>1K:1:64<' '>set-associative<'; do
+        grep -qF -- "$text" "$work/x.svg" || { echo "no $text"; return 1; }
+    done
+    run tests/unit/data/traces/perf.events --plot "$work/x.svg"
+    grep -q 'samples, not all accesses' "$work/x.svg" || { echo "no samples"; return 1; }
+}
+step "caches and samples in a picture" caches_in_picture
 
 no_gnuplot() {
     echo old >"$work/old.svg"

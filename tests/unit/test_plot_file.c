@@ -22,7 +22,8 @@
 
 static const double sizes[] = {4096, 8192, 1048576}, values[] = {0.5, 0.25, 0.125};
 static const struct plot_series series[] = {
-        {"exact", sizes, values, 3}, {"it's", sizes, values, 2}};
+        {.name = "exact", .sizes = sizes, .values = values, .n = 3},
+        {.name = "it's", .sizes = sizes, .values = values, .n = 2}};
 static char old_path[4096];
 
 static int setup(void **state)
@@ -145,7 +146,7 @@ static void a_place_that_cannot_be_written_is_said(void **state)
 
 static void one_size_is_drawn_too(void **state)
 {
-	const struct plot_series one = {"one", sizes, values, 1};
+	const struct plot_series one = {.name = "one", .sizes = sizes, .values = values, .n = 1};
 	struct plot_request request = {
 	        .title = "t", .size_title = "s", .value_title = "v", .series = &one, .n_series = 1};
 	char error[512];
@@ -172,6 +173,66 @@ static void the_name_says_the_kind(void **state)
 	assert_non_null(strstr(error, "'a.jpg'"));
 }
 
+/* Curves of different widths and dashes, points on them, and points beside them with names. */
+static void marks_and_labels(void **state)
+{
+	const struct plot_series two[] = {{"a", sizes, values, 3, sizes + 1, values + 1, 1},
+	        {"b", sizes, values, 3, NULL, NULL, 0}};
+	const struct plot_label labels[] = {{2097152, 0.25, "32K:8:64"}, {4096, 0.5, "4K:4:64"}};
+	struct plot_request request = {.title = "t",
+	        .size_title = "s",
+	        .value_title = "v",
+	        .bytes = true,
+	        .series = two,
+	        .n_series = 2,
+	        .labels = labels,
+	        .n_labels = 2,
+	        .labels_title = "others"};
+	char error[512];
+
+	(void)state;
+	fake_file("out/curve.svg", "old");
+	fake_gnuplot("#!/bin/sh\ncat\n");
+	assert_int_equal(
+	        plot_file_write(fake_path("out/curve.svg"), &request, error, sizeof(error)), 0);
+	assert_non_null(strstr(picture(), "set xrange [4096:2097152]"));
+	assert_non_null(strstr(picture(), "$marked0 << END\n8192 0.25\nEND\n"));
+	assert_null(strstr(picture(), "$marked1"));
+	assert_non_null(strstr(picture(), "2097152 0.25 \"32K:8:64\"\n4096 0.5 \"4K:4:64\"\nEND"));
+	assert_non_null(
+	        strstr(picture(), "$curve0 using 1:2 with steps lw 2.8 lc 1 dt 1 title 'a'"));
+	assert_non_null(
+	        strstr(picture(), "$curve1 using 1:2 with steps lw 2.0 lc 2 dt 2 title 'b'"));
+	assert_non_null(strstr(picture(), "with labels"));
+	assert_non_null(strstr(picture(), "title 'others'"));
+	assert_non_null(strstr(picture(), "set key outside"));
+}
+
+/* Between two powers of two: the ends, which never look alike. */
+static void ends_are_labelled_where_nothing_else_is(void **state)
+{
+	static const double near[] = {1000000, 1000001}, apart[] = {5000, 7000};
+	struct plot_series one = {.name = "one", .sizes = near, .values = values, .n = 2};
+	struct plot_request request = {.title = "t",
+	        .size_title = "s",
+	        .value_title = "v",
+	        .bytes = true,
+	        .series = &one,
+	        .n_series = 1};
+	char error[512];
+
+	(void)state;
+	fake_file("out/curve.svg", "old");
+	fake_gnuplot("#!/bin/sh\ncat\n");
+	assert_int_equal(
+	        plot_file_write(fake_path("out/curve.svg"), &request, error, sizeof(error)), 0);
+	assert_non_null(strstr(picture(), "set xtics ('1000000' 1000000, '1000001' 1000001)"));
+	one.sizes = apart;
+	assert_int_equal(
+	        plot_file_write(fake_path("out/curve.svg"), &request, error, sizeof(error)), 0);
+	assert_non_null(strstr(picture(), "set xtics ('4.88 KiB' 5000, '6.84 KiB' 7000)"));
+}
+
 #define ROOTED(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -181,6 +242,8 @@ int main(void)
 	        ROOTED(what_fails_leaves_the_old_picture),
 	        ROOTED(a_place_that_cannot_be_written_is_said),
 	        ROOTED(one_size_is_drawn_too),
+	        ROOTED(marks_and_labels),
+	        ROOTED(ends_are_labelled_where_nothing_else_is),
 	        cmocka_unit_test(the_name_says_the_kind),
 	};
 

@@ -12,6 +12,7 @@
 
 #include <sys/stat.h>
 
+#include "../../cli/size.h"
 #include "simulate.h"
 #include "trace_command_fixture.h"
 
@@ -297,9 +298,10 @@ static void a_curve_is_told_to_people(void **state)
 	assert_non_null(strstr(said->output, "   3     never    0.333333\n"));
 	assert_non_null(strstr(said->output, "2:1:1 "));
 	assert_non_null(strstr(said->output, "miss ratio\n"));
-	assert_non_null(strstr(said->output, "\n3 data holds its working set, with a miss ratio of "
-	                                     "0.333; it falls most from 2 data to 3 data, from 1 "
-	                                     "to 0.333; at 3 data only first accesses miss.\n"));
+	assert_non_null(strstr(said->output,
+	        "\n3 data hold its working set, with a miss ratio of "
+	        "0.333; of these sizes it falls most from 2 data to 3 data, from 1 "
+	        "to 0.333; at 3 data only first accesses miss.\n"));
 	fake_file("one", "a\n");
 	said = say_trace("one");
 	assert_int_equal(said->status, MTL_DONE);
@@ -307,7 +309,10 @@ static void a_curve_is_told_to_people(void **state)
 	                                     "cold miss, 100 % of the accesses\n"));
 	assert_non_null(strstr(said->output, "Nothing is accessed twice"));
 	assert_non_null(strstr(say_trace("--sizes 1,2 abc")->output,
-	        "\nThe miss ratio is 1 at all of these sizes.\n"));
+	        "\nThe miss ratio is 1 at all of these sizes; 3 data hold its working set, with a "
+	        "miss ratio of 0.333.\n"));
+	assert_non_null(
+	        strstr(say_trace("--sizes 2 abc")->output, "The miss ratio is 1 at this size; 3"));
 	assert_non_null(strstr(say_trace("--sizes 8,9 abc")->output,
 	        "\nAt 8 data it holds all that is accessed: only first accesses miss, 0.333.\n"));
 }
@@ -331,6 +336,107 @@ static void a_sample_says_what_it_cannot_tell(void **state)
 	assert_non_null(strstr(said->output, " accesses to about "));
 	assert_non_null(strstr(said->output, "\nbelow 256B this sample cannot tell\n"));
 	assert_null(strstr(say_trace("t")->output, "about"));
+}
+
+/* The smallest size with 5 % of the misses of one line, first accesses apart; whatever sizes are
+ * listed. */
+static void the_working_set_is_of_the_trace(void **state)
+{
+	static const char *const words[] = {"t", "--sizes 1K,1M t", "--sizes 100 t"};
+	struct reference reference = {.line_bytes = 64};
+	char expected[NUMBER_TEXT + 32], size[NUMBER_TEXT];
+	double cold, lines = 1;
+
+	(void)state;
+	make_trace("t", &reference, 1);
+	cold = (double)reference.misses / (double)reference.accesses;
+	while (reference_ratio(&reference, lines) - cold >
+	        0.05 * (reference_ratio(&reference, 1) - cold))
+		lines++;
+	assert_true(lines > 20);
+	snprintf(expected, sizeof(expected), "%s holds its working set",
+	        size_format(64 * lines, size));
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		assert_non_null(strstr(say_trace(words[i])->output, expected));
+	reference_done(&reference);
+}
+
+/* A column of the drawn curve is what the method says at its size, not what lies between points. */
+static void the_drawn_curve_is_the_curve(void **state)
+{
+	FILE *file = fdopen(fake_open("loop"), "w");
+	const char *row;
+	size_t full = 0;
+
+	(void)state;
+	for (int i = 0; i < 20 * 64; i++)
+		fprintf(file, "d%d\n", i % 64);
+	fclose(file);
+	/* a loop over 64: all miss below, none above; 34 of 68 columns are below 64 of 1 ... 4096
+	 */
+	row = strstr(say_trace("--sizes 1,4096 loop")->output, "1 +");
+	assert_non_null(row);
+	for (const char *c = row; *c != '\n'; c++)
+		full += *c == '#';
+	assert_int_equal(full, 34);
+}
+
+static void how_it_fills_in_is_said(void **state)
+{
+	static const struct {
+		const char *words, *text;
+	} cases[] = {
+	        {"abc", "a lower bound by Easton and Fagin"},
+	        {"--method shards:1 abc", "a lower bound by Easton and Fagin"},
+	        {"--method footprint abc", "the inverse of the mean footprint"},
+	        {"--method aet abc", "the average eviction time"},
+	        {"--method statstack abc", "the average eviction time"},
+	};
+
+	(void)state;
+	fake_file("abc", "a b c a b c a b c\n");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_non_null(strstr(say_trace(cases[i].words)->output, cases[i].text));
+}
+
+static void sizes_that_differ_look_different(void **state)
+{
+	struct said *said;
+
+	(void)state;
+	fake_file("t", " L 1000,4\n L 1040,4\n L 1000,4\n");
+	said = say_trace("--sizes 1000000,1000001,2M t");
+	assert_non_null(strstr(said->output, "\n1000000B "));
+	assert_non_null(strstr(said->output, "\n1000001B "));
+	assert_non_null(strstr(said->output, "\n      2M "));
+	assert_non_null(strstr(say_trace("--sizes 5000,7000 t")->output, "  4.88K "));
+}
+
+/* SHARDS are judged by what their samples can tell. */
+static void samples_are_compared_where_they_can_tell(void **state)
+{
+	struct reference reference = {.line_bytes = 64};
+	struct json_object *object, *methods;
+
+	(void)state;
+	make_trace("t", &reference, 1);
+	reference_done(&reference);
+	object = say_json("--compare --json --sizes 64,128,639,1K,6401,8K t");
+	assert_true(json_object_object_get_ex(object, "methods", &methods));
+	for (size_t i = 0; i < 7; i++) {
+		struct json_object *method = json_object_array_get_idx(methods, i);
+
+		assert_true(json_number(method, "compared_sizes") ==
+		            ((double[]){6, 6, 6, 6, 2, 3, 6})[i]);
+	}
+	json_object_put(object);
+	assert_non_null(strstr(say_trace("--compare --sizes 64,128,639,1K,6401,8K t")->output,
+	        "\nof these 2 for shards:0.01, 3 for shards:0.1: smaller ones"));
+	object = say_json("--compare --json --sizes 64 t");
+	assert_true(json_object_object_get_ex(object, "methods", &methods));
+	assert_true(
+	        isinf(json_number(json_object_array_get_idx(methods, 4), "mean_absolute_error")));
+	json_object_put(object);
 }
 
 static void comparing_has_every_method(void **state)
@@ -558,6 +664,11 @@ int main(void)
 	        ROOTED(a_curve_has_this_shape),
 	        ROOTED(a_curve_is_told_to_people),
 	        ROOTED(a_sample_says_what_it_cannot_tell),
+	        ROOTED(the_working_set_is_of_the_trace),
+	        ROOTED(the_drawn_curve_is_the_curve),
+	        ROOTED(how_it_fills_in_is_said),
+	        ROOTED(sizes_that_differ_look_different),
+	        ROOTED(samples_are_compared_where_they_can_tell),
 	        ROOTED(comparing_has_every_method),
 	        ROOTED(more_data_than_memory_is_a_clear_limit),
 	        ROOTED(too_little_to_begin_says_what_is_enough),

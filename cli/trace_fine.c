@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The curve of a trace beside the sizes that were asked for: any method answers at any size.
+ *
+ * Between two points it is known in about FINE steps of whole lines, evenly over the logarithm of
+ * size, so that pictures do not invent what is in between.
+ *
+ * The working set is the smallest whole number of lines at which, first accesses apart, misses are
+ * at most HELD of those at a single line. Misses do not rise with size, so it is looked for in
+ * STEPS sizes, then between two of these, until there is nothing in between: a pass over the
+ * engine's counts each time, and the answer does not depend on which sizes were asked for.
+ */
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "cleanup.h"
+#include "trace_curve.h"
+
+#define FINE 400
+#define HELD 0.05
+#define STEPS 128
+#define ROUNDS 16 /* more than it takes */
+
+static int compare_sizes(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static size_t unique(double *values, size_t n)
+{
+	size_t kept = 0;
+
+	qsort(values, n, sizeof(*values), compare_sizes);
+	for (size_t i = 0; i < n; i++)
+		if (kept == 0 || values[i] != values[kept - 1])
+			values[kept++] = values[i];
+	return kept;
+}
+
+static int refine_points(struct trace_curve *curve)
+{
+	double line = curve->facts->line_bytes, first = curve->points[0].size_bytes;
+	double last = curve->points[curve->n_points - 1].size_bytes;
+	size_t n = 0;
+
+	curve->fine = calloc(FINE + curve->n_points, sizeof(double));
+	curve->fine_ratios = calloc(FINE + curve->n_points, sizeof(double));
+	if (!curve->fine || !curve->fine_ratios)
+		return -ENOMEM;
+	for (size_t i = 0; i < curve->n_points; i++)
+		curve->fine[n++] = curve->points[i].size_bytes;
+	for (size_t i = 1; i < FINE; i++) {
+		double size = line * round(first * pow(last / first, (double)i / FINE) / line);
+
+		if (size > first && size < last)
+			curve->fine[n++] = size;
+	}
+	curve->n_fine = unique(curve->fine, n);
+	return trace_curve_at(curve, curve->fine, curve->n_fine, curve->fine_ratios);
+}
+
+/* Whole numbers of lines from low, exclusive, to high. */
+static size_t steps_between(double low, double high, double *ret_lines)
+{
+	for (size_t i = 0; i < STEPS; i++)
+		ret_lines[i] = fmin(
+		        ceil(low * pow(high / low, (double)(i + 1) / STEPS) - 1e-9 * high), high);
+	ret_lines[STEPS - 1] = high;
+	return unique(ret_lines, STEPS);
+}
+
+static int find_working_set(struct trace_curve *curve)
+{
+	double low = 1, high = fmax(ceil(curve->facts->distinct), 1), lines[STEPS], ratios[STEPS];
+	double both[] = {low, high}, ends[2], most, cold;
+	int r = trace_method_miss_ratios(&curve->by, curve->engine, both, 2, ends);
+
+	if (r < 0)
+		return r;
+	cold = fmin(curve->facts->distinct / (double)curve->facts->accesses, ends[1]);
+	most = cold + HELD * (ends[0] - cold);
+	high = ends[0] <= most ? low : high;
+	for (int round = 0; r == 0 && high - low > 1 && round < ROUNDS; round++) {
+		size_t n = steps_between(low, high, lines), i = 0;
+
+		r = trace_method_miss_ratios(&curve->by, curve->engine, lines, n, ratios);
+		while (i + 1 < n && ratios[i] > most)
+			i++;
+		low = i ? lines[i - 1] : low;
+		high = lines[i];
+	}
+	r = r
+	            ?: trace_method_miss_ratios(
+	                       &curve->by, curve->engine, &high, 1, &curve->working_set_ratio);
+	curve->working_set_bytes = high * curve->facts->line_bytes;
+	return r;
+}
+
+int trace_curve_refine(struct trace_curve *curve)
+{
+	int r = refine_points(curve);
+
+	return r ?: find_working_set(curve);
+}

@@ -22,8 +22,7 @@ static const struct command commands[] = {
         {"run", command_run, "[--] CMD [ARG]...", 1, INT_MAX,
                 "the miss-ratio curve of a command, with a mtld of its own", COMMAND_RUN},
         {"curve", command_curve, "PID | --from FILE", 0, 1,
-                "the miss-ratio curve of a running process, or of saved observations",
-                COMMAND_CURVE},
+                "the curve of a running process, or of saved observations", COMMAND_CURVE},
         {"list", command_list, "", 0, 0, "the processes mtld tracks", COMMAND_LIST},
         {"status", command_status, "", 0, 0, "how mtld is and what it costs", COMMAND_STATUS},
         {"doctor", command_doctor, "", 0, 0, "what works on this machine, why not, and the fix",
@@ -31,8 +30,7 @@ static const struct command commands[] = {
         {"track", command_track, "PID", 1, 1, "start observing a process", COMMAND_TRACK},
         {"untrack", command_untrack, "PID", 1, 1, "stop observing a process", COMMAND_UNTRACK},
         {"trace", command_trace, "FILE | -", 1, 1,
-                "the miss-ratio curve of a recorded trace, and all that follows from it",
-                COMMAND_TRACE},
+                "the curve of a recorded trace, and all that follows from it", COMMAND_TRACE},
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -40,14 +38,14 @@ static const struct command commands[] = {
 static void print_help(void)
 {
 	printf("usage: mtl [--socket PATH] [--root DIR] COMMAND [OPTION]... [OPERAND]...\n\n"
-	       "How many cache misses a program takes with any size of cache, live or from a "
+	       "How many cache misses a program takes with any size of cache, live or from a\n"
 	       "trace.\n\n");
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		printf("  %-18s %s\n", commands[i].name, commands[i].help);
 	printf("\n");
 	options_print(stdout, COMMAND_GLOBAL);
 	printf("\n`mtl COMMAND --help` tells the options of a command.\n"
-	       "Exit status: 0 done, 1 failed, 2 wrong usage, 3 not enough observations yet, "
+	       "Exit status: 0 done, 1 failed, 2 wrong usage, 3 not enough observations yet,\n"
 	       "4 sampling impossible here.\n");
 }
 

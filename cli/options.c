@@ -23,7 +23,7 @@
 #define DEFAULT_SOCKET "/run/mtld/io.mtld"
 #define LEFT_USUAL 18 /* columns of an option's name in the help */
 #define LEFT_MAX 64
-#define HELP_WIDTH 100
+#define HELP_WIDTH 77 /* without the blanks between */
 #define CURVES (COMMAND_RUN | COMMAND_CURVE)
 #define TABLES (CURVES | COMMAND_LIST | COMMAND_STATUS | COMMAND_DOCTOR)
 

@@ -121,7 +121,7 @@ static int add_row(struct table *table, const struct trace_comparison *compariso
 /* Which methods are judged by fewer sizes. */
 static void print_fewer(FILE *file, const struct trace_comparison *comparison)
 {
-	const char *between = "of these ";
+	const char *between = "of these, ";
 
 	for (size_t i = 0; i < COMPARED; i++) {
 		const struct compared *result = &comparison->results[i];
@@ -132,7 +132,7 @@ static void print_fewer(FILE *file, const struct trace_comparison *comparison)
 		between = ", ";
 	}
 	if (*between == ',')
-		fputs(": smaller ones its sample cannot tell\n", file);
+		fputs("; smaller ones\nare beyond their samples\n", file);
 }
 
 static int write_table(FILE *file, const struct trace_comparison *comparison)
@@ -161,8 +161,8 @@ static int write_table(FILE *file, const struct trace_comparison *comparison)
 	        "mean, most: absolute errors of the miss ratio against exact, over %zu sizes\n",
 	        comparison->sizes.n);
 	print_fewer(file, comparison);
-	fputs("CPU, time, rate: of a whole pass, reading the file included; rate: accesses a "
-	      "second,\nk, M = 10^3, 10^6; memory: of the method alone; sizes: K = 1024 bytes\n",
+	fputs("CPU, time, rate: of a whole pass, reading the file included\n"
+	      "rate: accesses a second, k, M = 10^3, 10^6; memory: K = 1024 bytes\n",
 	        file);
 	return r;
 }

@@ -91,6 +91,22 @@ static void print_header(
 	fputc('\n', file);
 }
 
+/* Names of columns as a table has room for them. */
+static const char *head_of(const char *column)
+{
+	static const char *const heads[][2] = {
+	        {"size_bytes", "size"},
+	        {"incremental", "increment"},
+	        {"denning_schwartz", "denning"},
+	        {"steady_state", "steady"},
+	};
+
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		if (strcmp(heads[i][0], column) == 0)
+			return heads[i][1];
+	return column;
+}
+
 static int write_table(FILE *file, const struct trace_numbers *numbers)
 {
 	_cleanup_(table_freep) struct table *table = NULL;
@@ -102,7 +118,7 @@ static int write_table(FILE *file, const struct trace_numbers *numbers)
 
 	print_header(file, numbers, &terminal);
 	for (size_t c = 0; c < numbers->n_columns; c++) {
-		heads[c] = (struct table_column){numbers->columns[c], RIGHT, 0};
+		heads[c] = (struct table_column){head_of(numbers->columns[c]), RIGHT, 0};
 		cells[c] = texts[c];
 	}
 	r = table_new(heads, numbers->n_columns, &terminal, &table);

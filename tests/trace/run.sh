@@ -143,6 +143,15 @@ methods() {
 }
 step "methods come close" methods
 
+narrow() { # nothing that people read is wider than 80 columns, but for sentences
+    for option in --help --compare "--emit footprint" "--emit fill-time" "--emit residence" ""; do
+        # shellcheck disable=SC2086
+        run "$work/sample" $option
+        ! grep -vE '^[A-Z0-9].*\.$' "$work/out" | grep -E '.{81}' || return 1
+    done
+}
+step "80 columns" narrow
+
 step "caches" answers '.caches | length == 2 and .[0].sets == 16 and
     (.[0].miss_ratio - .[0].predicted_miss_ratio | fabs) < 0.02 and
     (.[0].miss_ratio - .[0].predicted_miss_ratio_distances | fabs) < 0.02 and

@@ -431,7 +431,7 @@ static void samples_are_compared_where_they_can_tell(void **state)
 	}
 	json_object_put(object);
 	assert_non_null(strstr(say_trace("--compare --sizes 64,128,639,1K,6401,8K t")->output,
-	        "\nof these 2 for shards:0.01, 3 for shards:0.1: smaller ones"));
+	        "\nof these, 2 for shards:0.01, 3 for shards:0.1; smaller ones"));
 	object = say_json("--compare --json --sizes 64 t");
 	assert_true(json_object_object_get_ex(object, "methods", &methods));
 	assert_true(

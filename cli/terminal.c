@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <wchar.h>
+#include <wctype.h>
 
 #define USUAL_WIDTH 80
 #define WIDEST 120
@@ -50,6 +52,39 @@ char *printable(const char *text, char *ret_text, size_t size)
 	for (i = 0; text[i] && i + 1 < size; i++)
 		ret_text[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
 	ret_text[i] = '\0';
+	return ret_text;
+}
+
+/* Bytes of the first character; 0: it cannot be shown. */
+static size_t showable(const char *text, size_t length)
+{
+	mbstate_t state = {0};
+	wchar_t character;
+	size_t n = mbrtowc(&character, text, length, &state);
+
+	return n <= length && iswprint((wint_t)character) ? n : 0;
+}
+
+void make_showable(char *text)
+{
+	for (size_t length = strlen(text), n; length > 0; length -= n, text += n) {
+		n = showable(text, length);
+		if (n == 0) {
+			*text = '?';
+			n = 1;
+		}
+	}
+}
+
+char *show_name(const char *name, char *ret_text, size_t size)
+{
+	size_t length = strlen(name), head = (size - 4) / 3, tail = size - 4 - head;
+
+	if (length < size)
+		strcpy(ret_text, name);
+	else
+		snprintf(ret_text, size, "%.*s...%s", (int)head, name, name + length - tail);
+	make_showable(ret_text);
 	return ret_text;
 }
 

@@ -19,6 +19,15 @@ struct terminal terminal_describe(FILE *file);
 /* comm of a process may hold anything: what is not printable ASCII comes out as '?'. */
 char *printable(const char *text, char *ret_text, size_t size);
 
+/* Anything that comes from outside, in place: what the locale has no picture for, control
+ * characters above all, becomes '?'. */
+void make_showable(char *text);
+
+/* A name of a file in a message: showable, and shortened in the middle to fit
+ * ("/tmp/ab...of.trace") so that what is said of it is not pushed out. */
+char *show_name(const char *name, char *ret_text, size_t size);
+#define NAME_SHOWN 120
+
 /* Turns blanks into line ends so that no line is longer than width, where words allow it. */
 void wrap_words(char *text, size_t width);
 

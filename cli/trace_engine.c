@@ -4,6 +4,9 @@
  *
  * Whoever calls access() has made a batch of lines first, so that the call through a pointer is
  * paid once in thousands of accesses.
+ *
+ * An engine that has no memory does not say whether its limit or the machine was the reason. It
+ * asked for less than its limit leaves; so if the machine gives all of that, it was the limit.
  */
 
 #include "trace_engine.h"
@@ -14,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "size.h"
 
@@ -243,6 +247,7 @@ int trace_engine_new(
 	if (!engine)
 		return -ENOMEM;
 	engine->wish = *wish;
+	engine->memory_bytes = memory_bytes;
 	engine->access = kinds[wish->type].access;
 	r = kinds[wish->type].new(wish, memory_bytes, &engine->object);
 	if (r < 0)
@@ -328,4 +333,18 @@ double trace_engine_distinct(const struct trace_engine *engine)
 uint64_t trace_engine_bytes(const struct trace_engine *engine)
 {
 	return kinds[engine->wish.type].bytes(engine->object);
+}
+
+bool trace_engine_limited(const struct trace_engine *engine)
+{
+	uint64_t used = trace_engine_bytes(engine), limit = engine->memory_bytes;
+	size_t rest = limit > used ? limit - used : 1;
+	void *memory =
+	        limit ? mmap(NULL, rest, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+	              : MAP_FAILED;
+
+	if (memory == MAP_FAILED)
+		return false;
+	munmap(memory, rest);
+	return true;
 }

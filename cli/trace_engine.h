@@ -37,6 +37,7 @@ struct line_sequence {
 struct trace_engine {
 	struct engine_wish wish;
 	void *object;
+	uint64_t memory_bytes; /* its limit; 0: none */
 	int (*access)(void *object, const uint64_t *lines, size_t n);
 };
 
@@ -61,5 +62,7 @@ uint64_t trace_engine_accesses(const struct trace_engine *engine);
 /* NAN where the engine does not know; estimated by SHARDS. */
 double trace_engine_distinct(const struct trace_engine *engine);
 uint64_t trace_engine_bytes(const struct trace_engine *engine);
+/* After -ENOMEM: was it the limit, and not the machine? */
+bool trace_engine_limited(const struct trace_engine *engine);
 
 #endif

@@ -37,6 +37,7 @@ struct trace_names {
 	struct slot *slots;
 	size_t n_slots;
 	uint64_t count, allocated, limit;
+	bool limited; /* the last time memory was asked for */
 	struct block *block;
 	size_t used, room; /* bytes of the block */
 };
@@ -65,7 +66,9 @@ static void *allocate(struct trace_names *names, size_t size)
 {
 	void *memory;
 
-	if (names->limit > 0 && (size > names->limit || names->allocated > names->limit - size))
+	names->limited =
+	        names->limit > 0 && (size > names->limit || names->allocated > names->limit - size);
+	if (names->limited)
 		return NULL;
 	memory = calloc(1, size);
 	names->allocated += memory ? size : 0;
@@ -183,6 +186,11 @@ uint64_t trace_names_number(struct trace_names *names, const void *text, uint32_
 uint64_t trace_names_count(const struct trace_names *names)
 {
 	return names->count;
+}
+
+bool trace_names_limited(const struct trace_names *names)
+{
+	return names->limited;
 }
 
 uint64_t trace_names_limit(const struct trace_names *names)

@@ -2,6 +2,7 @@
 #ifndef MTL_CLI_TRACE_NAMES_H
 #define MTL_CLI_TRACE_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,8 +19,9 @@ DEFINE_CLEANUP(struct trace_names, trace_names_free)
 /* The number of a text, a new one if it is new; 0 when there is no memory for that. */
 uint64_t trace_names_number(struct trace_names *names, const void *text, uint32_t length);
 
-/* How many there are, and the limit they were given. */
+/* How many there are, the limit they were given, and whether that is why there is no memory. */
 uint64_t trace_names_count(const struct trace_names *names);
+bool trace_names_limited(const struct trace_names *names);
 uint64_t trace_names_limit(const struct trace_names *names);
 
 #endif

@@ -16,6 +16,7 @@
 #include "trace_pass.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,8 @@
 
 #define BATCH 4096
 #define LINES (2 * BATCH)
+#define MORE "--memory SIZE allows more"
+#define SAMPLES "--method shards-size:N does with N lines"
 
 struct stream {
 	uint32_t line_bytes;
@@ -261,21 +264,26 @@ int trace_pass_take(struct trace_pass *pass, const struct trace_access *accesses
 	return 0;
 }
 
-/* The limit, where in the trace, and what helps. */
+/* The limit or the machine, where in the trace, and what helps. */
 static int explain_full(const struct trace_pass *pass, const struct trace_engine *engine,
         char *ret_error, size_t error_size)
 {
-	char limit[NUMBER_TEXT], data[2 * NUMBER_TEXT] = "", text[NUMBER_TEXT], at[NUMBER_TEXT];
+	static const char *const fixes[2][2] = {
+	        {"", ": " SAMPLES}, {": " MORE, ": " MORE ", " SAMPLES}};
+	char about[100] = "the machine has no more memory", data[2 * NUMBER_TEXT] = "";
+	char text[NUMBER_TEXT], at[NUMBER_TEXT];
 	double distinct = trace_engine_distinct(engine);
+	bool limited = trace_engine_limited(engine), counts = !isnan(distinct);
 
-	if (distinct == distinct)
+	if (counts)
 		snprintf(data, sizeof(data), " to %s distinct lines", count_format(distinct, text));
-	snprintf(ret_error, error_size,
-	        "the trace needs more than the %s of memory it may use, after %s accesses%s: "
-	        "--memory SIZE allows more%s",
-	        pass->memory_bytes ? size_format((double)pass->memory_bytes, limit) : "machine's",
+	if (limited)
+		snprintf(about, sizeof(about),
+		        "the trace needs more than the %s of memory it may use",
+		        size_format((double)pass->memory_bytes, text));
+	snprintf(ret_error, error_size, "%s, after %s accesses%s%s", about,
 	        count_format((double)trace_engine_accesses(engine), at), data,
-	        *data ? ", --method shards-size:N does with N lines" : "");
+	        fixes[limited][counts]);
 	return -ENOMEM;
 }
 

@@ -26,6 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "terminal.h"
 #include "trace_formats.h"
 
 #define SHOWN_MOST 60 /* characters of a bad line in a message */
@@ -82,7 +83,7 @@ int trace_format_has_code(enum trace_format format)
 }
 
 /* The beginning of a line in a form that any terminal can show. */
-static const char *printable(const unsigned char *text, size_t length, char *ret_shown)
+static const char *show_line(const unsigned char *text, size_t length, char *ret_shown)
 {
 	size_t n = length < SHOWN_MOST ? length : SHOWN_MOST;
 
@@ -105,7 +106,7 @@ int trace_bad_line(struct trace_reader *reader, uint64_t line, const unsigned ch
 			        fix ? "; " : "", fix ?: "");
 	return trace_fail(-EBADMSG, reader->error, reader->error_size,
 	        "%s, line %" PRIu64 ": %s: '%s'%s%s", reader->name, line, what,
-	        printable(text, length, shown), fix ? "; " : "", fix ?: "");
+	        show_line(text, length, shown), fix ? "; " : "", fix ?: "");
 }
 
 int trace_too_long(struct trace_reader *reader)
@@ -185,9 +186,10 @@ int trace_open(const char *path, enum trace_format format, uint64_t memory_bytes
         struct trace_reader **ret_reader, char *ret_error, size_t error_size)
 {
 	_cleanup_(trace_closep) struct trace_reader *reader = calloc(1, sizeof(*reader));
-	const char *name = strcmp(path, "-") ? path : "standard input";
+	char name[NAME_SHOWN];
 	int fd = open_path(path), r;
 
+	show_name(strcmp(path, "-") ? path : "standard input", name, sizeof(name));
 	if (fd < 0)
 		return trace_fail(
 		        fd, ret_error, error_size, "cannot read %s: %s", name, strerror(-fd));
@@ -268,6 +270,11 @@ int trace_read(struct trace_reader *reader, struct trace_access *ret_accesses, s
 enum trace_format trace_reader_format(const struct trace_reader *reader)
 {
 	return reader->format;
+}
+
+const char *trace_reader_name(const struct trace_reader *reader)
+{
+	return reader->name;
 }
 
 bool trace_reader_guessed(const struct trace_reader *reader)

@@ -60,6 +60,8 @@ int trace_read(struct trace_reader *reader, struct trace_access *ret_accesses, s
 
 /* The format as given or guessed (tokens, if there is nothing to guess from). */
 enum trace_format trace_reader_format(const struct trace_reader *reader);
+/* How messages and reports call the file. */
+const char *trace_reader_name(const struct trace_reader *reader);
 /* Was it guessed? And as tokens of which most are addresses with 0x? */
 bool trace_reader_guessed(const struct trace_reader *reader);
 bool trace_reader_hexadecimal(const struct trace_reader *reader);

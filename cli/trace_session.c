@@ -29,11 +29,6 @@ static uint64_t half(uint64_t memory)
 	return memory - memory / 2;
 }
 
-static const char *shown_name(const char *path)
-{
-	return strcmp(path, "-") == 0 ? "standard input" : path;
-}
-
 int trace_session_open(
         const struct options *options, const char *path, struct trace_session *ret_session)
 {
@@ -47,7 +42,7 @@ int trace_session_open(
 
 	if (r < 0)
 		return complain(MTL_FAILED, "%s", error);
-	facts->name = shown_name(path);
+	facts->name = trace_reader_name(session.reader);
 	facts->format = trace_reader_format(session.reader);
 	facts->guessed = trace_reader_guessed(session.reader);
 	facts->hexadecimal = trace_reader_hexadecimal(session.reader);

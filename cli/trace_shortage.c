@@ -66,13 +66,19 @@ void trace_shortage(const struct engine_wish *wishes, size_t n, uint64_t memory_
         unsigned share, char *ret_error, size_t error_size)
 {
 	const struct engine_wish *most = greatest(wishes, n);
+	double least = least_for_all(wishes, n) * share;
 	char what[80], limit[NUMBER_TEXT], needed[NUMBER_TEXT];
 
+	engine_wish_text(most, what, sizeof(what));
+	size_format((double)engine_wish_least(most), needed);
+	if (!memory_bytes || least <= (double)memory_bytes) {
+		snprintf(ret_error, error_size,
+		        "the machine has not enough memory even to begin: %s needs %s", what,
+		        needed);
+		return;
+	}
 	snprintf(ret_error, error_size,
 	        "there is not enough memory even to begin: %s needs %s, and %s may be used; "
 	        "--memory %.0fK is the least",
-	        engine_wish_text(most, what, sizeof(what)),
-	        size_format((double)engine_wish_least(most), needed),
-	        memory_bytes ? size_format((double)memory_bytes, limit) : "what the machine has",
-	        ceil(least_for_all(wishes, n) * share / K));
+	        what, needed, size_format((double)memory_bytes, limit), ceil(least / K));
 }

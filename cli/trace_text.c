@@ -24,6 +24,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "size.h"
 #include "trace_formats.h"
 
 #define SIZE_MOST 65536
@@ -258,13 +259,22 @@ static const unsigned char classes[256] = {BINARY, BINARY, BINARY, BINARY, BINAR
         BINARY, BINARY, BINARY, BINARY, BINARY, BINARY, BINARY, BINARY, BINARY, BINARY, BLANK, //
         [0x7f] = BINARY};
 
+/* As trace_pass.c says it of data. */
 static int no_room(struct trace_reader *reader)
 {
+	char count[NUMBER_TEXT], limit[NUMBER_TEXT];
+
+	count_format((double)trace_names_count(reader->names), count);
+	if (!trace_names_limited(reader->names))
+		return trace_fail(-ENOMEM, reader->error, reader->error_size,
+		        "%s, line %" PRIu64
+		        ": the machine has no more memory, after the names of %s different tokens",
+		        reader->name, reader->line, count);
 	return trace_fail(-ENOMEM, reader->error, reader->error_size,
-	        "%s, line %" PRIu64 ": the names of %" PRIu64
-	        " different tokens are all that fits in %" PRIu64 " bytes of memory",
-	        reader->name, reader->line, trace_names_count(reader->names),
-	        trace_names_limit(reader->names));
+	        "%s, line %" PRIu64 ": the trace needs more than the %s of memory that names of "
+	        "tokens may use, half of all, after %s different ones: --memory SIZE allows more",
+	        reader->name, reader->line,
+	        size_format((double)trace_names_limit(reader->names), limit), count);
 }
 
 static int binary_byte(struct trace_reader *reader, const unsigned char *p)

@@ -111,6 +111,28 @@ static void test_unknown_format(void **state)
 	        -EINVAL);
 }
 
+/* The reason stays whole and the end of the name with it; nothing of it reaches a terminal raw. */
+static void test_names_of_files(void **state)
+{
+	char path[4000], name[] = "/tmp/\x1b]0;caf\xc3\xa9\n", *shown;
+	_cleanup_(trace_result_done) struct trace_result result = {0}, odd = {0};
+
+	(void)state;
+	memset(path, 'x', sizeof(path));
+	for (size_t i = 0; i < sizeof(path); i += 100)
+		path[i] = '/';
+	strcpy(path + sizeof(path) - 20, "/the.end");
+	result = trace_result_of_path(path, TRACE_GUESS, 0, 4096);
+	assert_non_null(strstr(result.error, "/the.end: No such file or directory"));
+	assert_non_null(strstr(result.error, "cannot read /xxxx"));
+	assert_non_null(strstr(result.error, "..."));
+	assert_true(strlen(result.error) < 200);
+	odd = trace_result_of_path(name, TRACE_GUESS, 0, 4096);
+	shown = strstr(odd.error, "/tmp/?]0;caf");
+	assert_non_null(shown);
+	assert_null(strpbrk(shown, "\x1b\n"));
+}
+
 /* --- lackey */
 
 static void test_lackey_lines(void **state)
@@ -281,9 +303,10 @@ static void test_names_limit(void **state)
 	(void)state;
 	for (int i = 0; i < 3000; i++)
 		trace_bytes_print(&bytes, "word%d\n", i);
-	REFUSED(bytes.bytes, bytes.n, TRACE_TOKENS, 100000, -ENOMEM, "the names of ",
-	        " different tokens are all that fits in 100000 bytes of memory");
-	REFUSED(bytes.bytes, bytes.n, TRACE_TOKENS, 1, -ENOMEM, "line 1: the names of 0 ");
+	REFUSED(bytes.bytes, bytes.n, TRACE_TOKENS, 100000, -ENOMEM, ", line ",
+	        "more than the 97.7K of memory that names of tokens may use", " after 1.",
+	        "--memory SIZE allows more");
+	REFUSED(bytes.bytes, bytes.n, TRACE_TOKENS, 1, -ENOMEM, "line 1: ", " after 0 different");
 	for (uint64_t limit = 1; limit < 400000; limit += RUNNING_ON_VALGRIND ? 39999 : 3999) {
 		_cleanup_(trace_result_done) struct trace_result result =
 		        trace_result_of(bytes.bytes, bytes.n, TRACE_TOKENS, limit, 4096);
@@ -442,6 +465,7 @@ int main(void)
 	        cmocka_unit_test(test_no_permission),
 	        cmocka_unit_test(test_closed_input),
 	        cmocka_unit_test(test_unknown_format),
+	        cmocka_unit_test(test_names_of_files),
 	        cmocka_unit_test(test_lackey_lines),
 	        cmocka_unit_test(test_lackey_line_number),
 	        cmocka_unit_test(test_long),

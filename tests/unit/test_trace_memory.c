@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "../../cli/trace_memory.h"
+#include "../../cli/trace_shortage.h"
 #include "fake_root.h"
 
 static void half_of_what_is_available(void **state)
@@ -79,6 +80,37 @@ static void this_machine_has_some(void **state)
 	assert_true(trace_memory_default(NULL) > 1 << 20);
 }
 
+/* What the machine does not give is not laid at the door of --memory. */
+static void limit_and_machine_are_told_apart(void **state)
+{
+	static const struct {
+		uint64_t memory;
+		bool limited;
+	} cases[] = {{0, false}, {1 << 22, true}, {UINT64_C(1) << 60, false}};
+	const struct engine_wish sets = {
+	        .type = ENGINE_SETS, .line_bytes = 64, .sets = UINT64_C(1) << 50, .ways = 14};
+	char error[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (int type = ENGINE_PROFILE; type <= ENGINE_LINES; type++) {
+			_cleanup_(trace_engine_freep) struct trace_engine *engine = NULL;
+			struct engine_wish wish = {.type = (enum engine_type)type, .rate = 1};
+
+			if (type == ENGINE_SETS)
+				continue;
+			assert_int_equal(trace_engine_new(&wish, cases[i].memory, &engine), 0);
+			assert_int_equal(trace_engine_limited(engine), cases[i].limited);
+		}
+	}
+	trace_shortage(&sets, 1, UINT64_C(1) << 62, 1, error, sizeof(error));
+	assert_non_null(strstr(error, "the machine has not enough memory even to begin: --cache "));
+	trace_shortage(&sets, 1, 0, 1, error, sizeof(error));
+	assert_non_null(strstr(error, "the machine has not enough memory even to begin: --cache "));
+	trace_shortage(&sets, 1, 1 << 20, 1, error, sizeof(error));
+	assert_non_null(strstr(error, "and 1M may be used; --memory "));
+}
+
 #define ROOTED(name) cmocka_unit_test_setup_teardown(name, fake_root_new, fake_root_free)
 
 int main(void)
@@ -89,6 +121,7 @@ int main(void)
 	        ROOTED(the_outermost_group_of_a_container_limits),
 	        ROOTED(what_a_group_uses_is_gone),
 	        ROOTED(hardly_any_is_not_no_limit),
+	        cmocka_unit_test(limit_and_machine_are_told_apart),
 	        ROOTED(this_machine_has_some),
 	};
 

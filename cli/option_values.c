@@ -54,8 +54,8 @@ int value_duration(const char *text, void *field, char *ret_error, size_t error_
 	if (r < 0)
 		return r;
 	if (seconds <= 0) {
-		snprintf(
-		        ret_error, error_size, "'%s' is too short: give more than 0 seconds", text);
+		snprintf(ret_error, error_size, "'%.60s' is too short: give more than 0 seconds",
+		        text);
 		return -EINVAL;
 	}
 	*(double *)field = seconds;

@@ -182,6 +182,17 @@ static int apply(
 	return 0;
 }
 
+/* A second value would take the place of the first without a word, but for caches. */
+static int check_again(enum command_bit command, size_t index, const struct options *options,
+        char *ret_error, size_t error_size)
+{
+	if (command != COMMAND_TRACE || !rows[index].argument || rows[index].parse == value_cache ||
+	        !(options->given >> index & 1))
+		return 0;
+	snprintf(ret_error, error_size, "--%s is given twice: choose one value", rows[index].name);
+	return -EINVAL;
+}
+
 /* Commands may have rows of the same name. */
 static bool is_given(const struct options *options, const char *name)
 {
@@ -206,11 +217,43 @@ static int check_conflicts(const struct options *options, char *ret_error, size_
 	return 0;
 }
 
-static int bad_option(int result, char **argv, char *ret_error, size_t error_size)
+/* The command's options that begin so, "--compare, --csv"; how many there are. */
+static size_t list_alike(
+        enum command_bit command, const char *text, size_t length, char *ret_list, size_t size)
 {
-	snprintf(ret_error, error_size,
-	        result == ':' ? "option %s needs a value" : "option %s is not known here",
-	        argv[optind - 1]);
+	size_t n = 0, used = 0;
+
+	for (size_t i = 0; i < N_ROWS; i++) {
+		if (!(rows[i].commands & command) || strncmp(rows[i].name, text, length) != 0)
+			continue;
+		used += (size_t)snprintf(
+		        ret_list + used, size - used, "%s--%s", n ? ", " : "", rows[i].name);
+		used = used < size ? used : size - 1;
+		n++;
+	}
+	return n;
+}
+
+/* getopt_long() says the same of an option that it does not know, one that could be several and one
+ * that takes no value. A letter may stand anywhere in its word. */
+static int bad_option(
+        enum command_bit command, int result, char **argv, char *ret_error, size_t error_size)
+{
+	const char *word = argv[optind - 1];
+	size_t length = strcspn(word, "=");
+	char list[256];
+
+	if (result == ':')
+		snprintf(ret_error, error_size, "option %.60s needs a value", word);
+	else if (optopt > 0 && optopt < 256)
+		snprintf(ret_error, error_size, "option -%c is not known here", optopt);
+	else if (optopt)
+		snprintf(ret_error, error_size, "option %.60s: --%s takes no value", word,
+		        rows[optopt - 256].name);
+	else if (length > 2 && list_alike(command, word + 2, length - 2, list, sizeof(list)) > 1)
+		snprintf(ret_error, error_size, "option %.60s could be any of %s", word, list);
+	else
+		snprintf(ret_error, error_size, "option %.60s is not known here", word);
 	return -EINVAL;
 }
 
@@ -231,8 +274,9 @@ int options_parse(enum command_bit command, int argc, char **argv, struct option
 		if (result == 'h')
 			result = 256 + (int)row_index("help");
 		if (result < 256)
-			return bad_option(result, argv, ret_error, error_size);
-		r = apply((size_t)result - 256, optarg, options, ret_error, error_size);
+			return bad_option(command, result, argv, ret_error, error_size);
+		r = check_again(command, (size_t)result - 256, options, ret_error, error_size);
+		r = r ?: apply((size_t)result - 256, optarg, options, ret_error, error_size);
 		if (r < 0)
 			return r;
 	}
@@ -283,13 +327,16 @@ void options_print(FILE *file, enum command_bit command)
 
 int complain(enum exit_code code, const char *format, ...)
 {
+	_cleanup_free_ char *text = NULL;
 	va_list arguments;
 
 	fflush(stdout);
 	va_start(arguments, format);
-	fputs("mtl: ", stderr);
-	vfprintf(stderr, format, arguments);
-	fputc('\n', stderr);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
 	va_end(arguments);
+	if (text)
+		make_showable(text);
+	fprintf(stderr, "mtl: %s\n", text ?: "out of memory");
 	return code;
 }

@@ -82,7 +82,7 @@ int options_parse(enum command_bit command, int argc, char **argv, struct option
 /* The options of a command, one a line, as its --help shows them. */
 void options_print(FILE *file, enum command_bit command);
 
-/* One line on stderr, "mtl: …", and code back. */
+/* One line on stderr, "mtl: …", of what a terminal can show, and code back. */
 int complain(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The commands; each returns an exit code and has said on stderr what went wrong, but for standard

@@ -30,7 +30,7 @@
 
 #define PROGRAM "gnuplot"
 #define PACKAGE "gnuplot-nox"
-#define NOT_FOUND 127 /* exit status where there was nothing to run, if that was found out late */
+#define NOT_FOUND 127 /* and silence: there was nothing to run, if that was found out late */
 #define TICS_MAX 12
 #define DASHES 5 /* kinds that gnuplot has */
 #define TEXT 256
@@ -62,11 +62,13 @@ static const struct picture *find_picture(const char *path)
 
 int plot_file_check(const char *path, char *ret_error, size_t error_size)
 {
+	char shown[NAME_SHOWN];
+
 	if (find_picture(path))
 		return 0;
 	snprintf(ret_error, error_size,
 	        "'%s' does not say what to draw: give a name that ends in .svg, .png or .pdf",
-	        path);
+	        show_name(path, shown, sizeof(shown)));
 	return -EINVAL;
 }
 
@@ -239,6 +241,13 @@ static void put_script(FILE *script, const struct plot_request *request, const c
 	fputc('\n', script);
 }
 
+static bool is_silent(FILE *complaints)
+{
+	struct stat status;
+
+	return fstat(fileno(complaints), &status) == 0 && status.st_size == 0;
+}
+
 /* Waits for its end: 0 and what became of it; or a negative errno, -ENOENT where there is none. */
 static int run_gnuplot(FILE *script, FILE *picture, FILE *complaints, int *ret_status)
 {
@@ -256,7 +265,8 @@ static int run_gnuplot(FILE *script, FILE *picture, FILE *complaints, int *ret_s
 	posix_spawn_file_actions_destroy(&actions);
 	while (r == 0 && waitpid(pid, ret_status, 0) < 0)
 		r = errno == EINTR ? 0 : errno;
-	if (r == 0 && WIFEXITED(*ret_status) && WEXITSTATUS(*ret_status) == NOT_FOUND)
+	if (r == 0 && WIFEXITED(*ret_status) && WEXITSTATUS(*ret_status) == NOT_FOUND &&
+	        is_silent(complaints))
 		r = ENOENT;
 	return -r;
 }
@@ -349,6 +359,7 @@ int plot_file_write(
 {
 	const struct picture *kind = find_picture(path);
 	_cleanup_fclose_ FILE *picture = tmpfile();
+	char shown[NAME_SHOWN];
 	int r;
 
 	if (!kind)
@@ -363,7 +374,8 @@ int plot_file_write(
 		return r;
 	r = put_in_place(picture, path);
 	if (r < 0)
-		snprintf(ret_error, error_size, "cannot write %s: %s", path,
+		snprintf(ret_error, error_size, "cannot write %s: %s",
+		        show_name(path, shown, sizeof(shown)),
 		        r == -ENODATA ? "gnuplot has drawn nothing" : strerror(-r));
 	return r;
 }

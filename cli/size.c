@@ -27,6 +27,7 @@
 #define SECONDS_LIMIT 1e9
 /* Less is not told apart, but 0 is said of nothing else. */
 #define LEAST 1e-3
+#define ROUNDED 5e-3 /* of a number with three digits */
 #define LEAST_TEXT "<0.001"
 
 struct unit {
@@ -106,7 +107,7 @@ static size_t number_length(const char *text)
 }
 
 static int number_parse(const char *text, const struct unit *units,
-        int (*compare)(const char *, const char *), double *ret_value)
+        int (*compare)(const char *, const char *), double *ret_value, double *ret_factor)
 {
 	size_t length = number_length(text);
 	const char *unit = text + length;
@@ -117,6 +118,7 @@ static int number_parse(const char *text, const struct unit *units,
 	for (const struct unit *u = units; u->name; u++) {
 		if (compare(u->name, unit) == 0) {
 			*ret_value = strtod(text, NULL) * u->factor;
+			*ret_factor = u->factor;
 			return 0;
 		}
 	}
@@ -125,19 +127,24 @@ static int number_parse(const char *text, const struct unit *units,
 
 int size_parse(const char *text, double *ret_bytes, char *ret_error, size_t error_size)
 {
-	double bytes;
+	double bytes, factor, whole;
 
-	if (number_parse(text, size_units, strcasecmp, &bytes) < 0) {
+	if (number_parse(text, size_units, strcasecmp, &bytes, &factor) < 0) {
 		snprintf(ret_error, error_size,
-		        "'%s' is not a size: give bytes, or a number with K, M, G or T (512K, "
+		        "'%.60s' is not a size: give bytes, or a number with K, M, G or T (512K, "
 		        "1.5M)",
 		        text);
 		return -EINVAL;
 	}
-	bytes = round(bytes);
+	whole = round(bytes);
+	if (fabs(bytes - whole) > (factor > 1 ? ROUNDED * bytes : 0)) {
+		snprintf(ret_error, error_size, "'%.60s' is no whole number of bytes", text);
+		return -EINVAL;
+	}
+	bytes = whole;
 	if (bytes < 1 || bytes > SIZE_LIMIT) {
 		snprintf(ret_error, error_size,
-		        "size '%s' is out of range: give 1 byte to 1048576T", text);
+		        "size '%.60s' is out of range: give 1 byte to 1048576T", text);
 		return -EINVAL;
 	}
 	*ret_bytes = bytes;
@@ -146,18 +153,18 @@ int size_parse(const char *text, double *ret_bytes, char *ret_error, size_t erro
 
 int seconds_parse(const char *text, double *ret_seconds, char *ret_error, size_t error_size)
 {
-	double seconds;
+	double seconds, factor;
 
-	if (number_parse(text, second_units, strcasecmp, &seconds) < 0) {
+	if (number_parse(text, second_units, strcasecmp, &seconds, &factor) < 0) {
 		snprintf(ret_error, error_size,
-		        "'%s' is not a time: give seconds, or a number with s, ms or us (20, "
+		        "'%.60s' is not a time: give seconds, or a number with s, ms or us (20, "
 		        "500ms)",
 		        text);
 		return -EINVAL;
 	}
 	if (seconds > SECONDS_LIMIT) {
 		snprintf(ret_error, error_size,
-		        "time '%s' is out of range: give at most 1e9 seconds", text);
+		        "time '%.60s' is out of range: give at most 1e9 seconds", text);
 		return -EINVAL;
 	}
 	*ret_seconds = seconds;
@@ -166,11 +173,12 @@ int seconds_parse(const char *text, double *ret_seconds, char *ret_error, size_t
 
 int count_parse(const char *text, double *ret_count, char *ret_error, size_t error_size)
 {
-	double count, whole;
+	double count, factor, whole;
 
-	if (number_parse(text, count_units, strcmp, &count) < 0) {
+	if (number_parse(text, count_units, strcmp, &count, &factor) < 0) {
 		snprintf(ret_error, error_size,
-		        "'%s' is not a number of accesses or data: give a number, or one with k, M "
+		        "'%.60s' is not a number of accesses or data: give a number, or one with "
+		        "k, M "
 		        "or G as written (20000, 1.5M)",
 		        text);
 		return -EINVAL;
@@ -178,12 +186,13 @@ int count_parse(const char *text, double *ret_count, char *ret_error, size_t err
 	whole = round(count);
 	if (count < 0x1p52 && fabs(count - whole) > 1e-12 * whole) {
 		snprintf(ret_error, error_size,
-		        "'%s' is no whole number, and there are no parts of accesses or data",
+		        "'%.60s' is no whole number, and there are no parts of accesses or data",
 		        text);
 		return -EINVAL;
 	}
 	if (whole < 1 || whole > COUNT_LIMIT) {
-		snprintf(ret_error, error_size, "'%s' is out of range: give 1 to 9007199G", text);
+		snprintf(
+		        ret_error, error_size, "'%.60s' is out of range: give 1 to 9007199G", text);
 		return -EINVAL;
 	}
 	*ret_count = whole;
@@ -199,7 +208,8 @@ int pid_parse(const char *text, int *ret_pid, char *ret_error, size_t error_size
 	pid = strtol(text, &end, 10);
 	if (!isdigit((unsigned char)text[0]) || *end || errno || pid < 1 || pid > INT_MAX) {
 		snprintf(ret_error, error_size,
-		        "'%s' is not a process number: give one as `ps` or `pgrep` shows it", text);
+		        "'%.60s' is not a process number: give one as `ps` or `pgrep` shows it",
+		        text);
 		return -EINVAL;
 	}
 	*ret_pid = (int)pid;

@@ -7,7 +7,8 @@
 #define NUMBER_TEXT 32
 
 /*
- * "4096", "512K", "1.5M", "8 MB", "2GiB" -> bytes, rounded to whole ones and at least 1.
+ * "4096", "512K", "1.5M", "8 MB", "2GiB" -> whole bytes, at least 1. Three digits of a larger
+ * unit are rounded to whole bytes (1.41K); parts of bytes are refused.
  * -EINVAL with one sentence in ret_error, which names the text and what is accepted.
  */
 int size_parse(const char *text, double *ret_bytes, char *ret_error, size_t error_size);

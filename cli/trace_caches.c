@@ -32,7 +32,7 @@ int trace_line_size_parse(const char *text, uint32_t *ret_bytes, char *ret_error
 		return -EINVAL;
 	if (bytes > LINE_MAX_BYTES || ((uint32_t)bytes & ((uint32_t)bytes - 1))) {
 		snprintf(ret_error, error_size,
-		        "'%s' is no size of a line: give a power of two, 1 to 64K", text);
+		        "'%.60s' is no size of a line: give a power of two, 1 to 64K", text);
 		return -EINVAL;
 	}
 	*ret_bytes = (uint32_t)bytes;
@@ -46,7 +46,7 @@ static int parse_ways(const char *text, uint64_t *ret_ways, char *ret_error, siz
 
 	if (*text < '0' || *text > '9' || *end || ways < 1 || ways > UINT32_MAX) {
 		snprintf(ret_error, error_size,
-		        "'%s' ways are not possible: give a number from 1 on", text);
+		        "'%.60s' ways are not possible: give a number from 1 on", text);
 		return -EINVAL;
 	}
 	*ret_ways = ways;
@@ -98,7 +98,7 @@ int trace_cache_parse(
 		parts[n++] = strsep(&rest, ":");
 	if (rest || n < PARTS) {
 		snprintf(ret_error, error_size,
-		        "'%s' is not SIZE:WAYS:LINE, such as 32K:8:64 for 32 KiB in 8 ways of "
+		        "'%.60s' is not SIZE:WAYS:LINE, such as 32K:8:64 for 32 KiB in 8 ways of "
 		        "64-byte lines",
 		        text);
 		return -EINVAL;

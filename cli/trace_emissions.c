@@ -164,7 +164,7 @@ int trace_emission_parse(const char *text, const struct trace_emission **ret_emi
 			return 0;
 		}
 	}
-	n = snprintf(ret_error, error_size, "'%s' cannot be emitted; there are", text);
+	n = snprintf(ret_error, error_size, "'%.60s' cannot be emitted; there are", text);
 	for (size_t i = 0; i < N_EMISSIONS && n >= 0 && (size_t)n < error_size; i++)
 		n += snprintf(ret_error + n, error_size - (size_t)n, "%s %s", i ? "," : "",
 		        emissions[i].name);

@@ -84,7 +84,8 @@ static int argument_rate(const char *text, struct trace_method *method)
 	char *end;
 
 	method->rate = strtod(text, &end);
-	return *text >= '.' && *text <= '9' && !*end && method->rate > 0 && method->rate <= 1
+	return strspn(text, "0123456789.e-") == strlen(text) && *text != '-' && *text && !*end &&
+	                       method->rate > 0 && method->rate <= 1
 	               ? 0
 	               : -EINVAL;
 }
@@ -131,13 +132,14 @@ int trace_method_parse(
 	struct trace_method method = {.kind = find_kind(text)};
 
 	if (!method.kind || strlen(text) >= sizeof(method.name)) {
-		snprintf(ret_error, error_size, "there is no method '%s'; there are " NAMES, text);
+		snprintf(ret_error, error_size, "there is no method '%.60s'; there are " NAMES,
+		        text);
 		return -EINVAL;
 	}
 	if (method.kind->argument &&
 	        method.kind->argument(text + strlen(method.kind->name), &method) < 0) {
 		snprintf(ret_error, error_size,
-		        "'%s' does not fit: give shards:R with a rate 0 < R <= 1, such as "
+		        "'%.60s' does not fit: give shards:R with a rate 0 < R <= 1, such as "
 		        "shards:0.01, or shards-size:N with N lines, such as shards-size:8192",
 		        text);
 		return -EINVAL;

@@ -344,7 +344,21 @@ static void wrong_usage_is_named(void **state)
 	        {COMMAND_CURVE, "--from a --record b", "FILE is the record already"},
 	        {COMMAND_RUN, "--duration 0 x", "too short"},
 	        {COMMAND_RUN, "--duration soon x", "'soon' is not a time"},
-	        {COMMAND_RUN, "--json=yes x", "--json=yes"},
+	        {COMMAND_RUN, "--json=yes x", "--json=yes: --json takes no value"},
+	        {COMMAND_LIST, "-hx", "option -x is not known"},
+	        {COMMAND_TRACE, "--me exact x", "--me could be any of --method, --memory"},
+	        {COMMAND_TRACE, "--li x", "--line-size: 'x' is not"},
+	        {COMMAND_CURVE, "--me x", "--me is not known"},
+	        {COMMAND_TRACE, "--method aet --method aet x", "--method is given twice"},
+	        {COMMAND_TRACE, "--format u64 --format=tokens x", "--format is given twice"},
+	        {COMMAND_TRACE, "--emit rt --emit rd x", "--emit is given twice"},
+	        {COMMAND_TRACE, "--sizes 1 --sizes 2 x", "--sizes is given twice"},
+	        {COMMAND_TRACE, "--line-size 1.5 x", "no whole number of bytes"},
+	        {COMMAND_TRACE, "--sizes 1,1.5 x", "no whole number of bytes"},
+	        {COMMAND_TRACE, "--method shards:0x1p-2 x", "does not fit"},
+	        {COMMAND_TRACE, "--method shards:-1 x", "does not fit"},
+	        {COMMAND_TRACE, "--method shards: x", "does not fit"},
+	        {COMMAND_TRACE, "--method shards-size:0.6 x", "does not fit"},
 	        {COMMAND_TRACK, "--idle -1", "'-1' is not a time"},
 	};
 
@@ -355,6 +369,52 @@ static void wrong_usage_is_named(void **state)
 
 		assert_int_equal(parse(cases[i].command, cases[i].line, &options, error), -EINVAL);
 		assert_non_null(strstr(error, cases[i].words));
+		options_done(&options);
+	}
+}
+
+static void what_may_be_repeated(void **state)
+{
+	struct options options;
+	char error[256] = "";
+
+	(void)state;
+	assert_true(parse(COMMAND_TRACE, "--cache 1K:2:64 --cache 2K:2:64 --json --json x",
+	                    &options, error) > 0);
+	assert_int_equal(options.caches.n, 2);
+	options_done(&options);
+	assert_true(parse(COMMAND_TRACE, "--method shards:1e-3 x", &options, error) > 0);
+	assert_true(parse(COMMAND_CURVE, "--wait 1 --wait 2 x", &options, error) > 0);
+	assert_float_equal(options.wait, 2, 0);
+}
+
+/* However long what it is about. */
+static void what_is_wrong_stays_whole(void **state)
+{
+	static const struct {
+		const char *option, *words;
+	} cases[] = {
+	        {"sizes", "not a size: give bytes"},
+	        {"method", "there are exact"},
+	        {"emit", "rt-hist"},
+	        {"format", "there are lackey"},
+	        {"cache", "not SIZE:WAYS:LINE"},
+	        {"line-size", "not a size: give bytes"},
+	        {"memory", "not a size: give bytes"},
+	        {"windows", "not a number of accesses"},
+	        {"plot", "that ends in .svg"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char line[256], error[256] = "";
+		struct options options;
+
+		snprintf(line, sizeof(line), "--%s=%0200d x", cases[i].option, 0);
+		line[strcspn(line, "=") + 1] = 'x';
+		assert_int_equal(parse(COMMAND_TRACE, line, &options, error), -EINVAL);
+		if (!strstr(error, cases[i].words))
+			fail_msg("'%s' is not in '%s'", cases[i].words, error);
 		options_done(&options);
 	}
 }
@@ -394,6 +454,8 @@ int main(void)
 	        cmocka_unit_test(options_are_read),
 	        cmocka_unit_test(the_options_of_the_command_are_its_own),
 	        cmocka_unit_test(wrong_usage_is_named),
+	        cmocka_unit_test(what_may_be_repeated),
+	        cmocka_unit_test(what_is_wrong_stays_whole),
 	        cmocka_unit_test(the_socket_comes_from_the_environment),
 	};
 

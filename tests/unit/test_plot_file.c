@@ -126,6 +126,11 @@ static void what_fails_leaves_the_old_picture(void **state)
 	assert_fails(-EIO, "gnuplot failed: line 3: odd");
 	fake_gnuplot("#!/bin/sh\nkill -9 $$\n");
 	assert_fails(-EIO, "gnuplot failed: it does not say why");
+	fake_gnuplot("#!/bin/sh\necho 'gnuplot: error while loading shared libraries: libx' >&2\n"
+	             "exit 127\n");
+	assert_fails(-EIO, "gnuplot failed: gnuplot: error while loading shared libraries: libx");
+	fake_gnuplot("#!/bin/sh\nexit 127\n");
+	assert_fails(-ENOENT, "install the package gnuplot-nox");
 	fake_gnuplot("#!/bin/sh\n:\n");
 	assert_fails(-ENODATA, "gnuplot has drawn nothing");
 	fake_gnuplot(NULL);

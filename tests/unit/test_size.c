@@ -36,7 +36,9 @@ static const struct {
         {"2G", 2 * KI *MI},
         {"1T", MI *MI},
         {"64B", 64},
-        {"1.4", 1},
+        {"1.41K", 1444},
+        {"2.0", 2},
+        {"0.0625K", 64},
 };
 
 static const char *const bad_sizes[] = {"", " ", "K", ".", "12Q", "-1", "+1", "0x10", "inf", "nan",
@@ -73,7 +75,7 @@ static void what_is_no_size_is_refused(void **state)
 
 static void sizes_out_of_range_say_so(void **state)
 {
-	static const char *const texts[] = {"0", "0K", "0.2", "99999999T"};
+	static const char *const texts[] = {"0", "0K", "99999999T"};
 	char error[256];
 	double bytes;
 
@@ -82,6 +84,20 @@ static void sizes_out_of_range_say_so(void **state)
 		assert_int_equal(size_parse(texts[i], &bytes, error, sizeof(error)), -EINVAL);
 		assert_non_null(strstr(error, "out of range"));
 	}
+}
+
+static void parts_of_bytes_are_refused(void **state)
+{
+	static const char *const texts[] = {"0.2", "1.4", "64.5B", "0.0005K", "1.001k"};
+	char error[256];
+	double bytes;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(size_parse(texts[i], &bytes, error, sizeof(error)), -EINVAL);
+		assert_non_null(strstr(error, "is no whole number of bytes"));
+	}
+	assert_int_equal(size_parse(texts[4], &bytes, error, sizeof(error)), 0);
 }
 
 static void times_are_read(void **state)
@@ -215,6 +231,7 @@ int main(void)
 	        cmocka_unit_test(sizes_are_read),
 	        cmocka_unit_test(what_is_no_size_is_refused),
 	        cmocka_unit_test(sizes_out_of_range_say_so),
+	        cmocka_unit_test(parts_of_bytes_are_refused),
 	        cmocka_unit_test(times_are_read),
 	        cmocka_unit_test(counts_are_whole),
 	        cmocka_unit_test(process_numbers_are_read),

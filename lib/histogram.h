@@ -19,8 +19,8 @@ struct mtl_histogram_bin {
 struct mtl_histogram {
 	uint64_t infinite;
 	uint64_t greatest; /* finite value; the last bin ends there */
-	bool settled;    /* what follows the bins is made from them */
-	unsigned n_used; /* bins up to the last that holds anything */
+	bool settled;      /* what follows the bins is made from them */
+	unsigned n_used;   /* bins up to the last that holds anything */
 	struct mtl_histogram_bin bins[HISTOGRAM_BINS];
 	/* at the upper end e of each used bin: values > e, sum of (value - e) over these, of
 	 * (e - value) over the others; 0 beyond */
@@ -43,24 +43,31 @@ static inline uint64_t mtl_histogram_lower(unsigned bin)
 	return octave < 2 ? bin : (steps + (bin & (steps - 1))) << (octave - 1);
 }
 
+/* log2 of the width of the bin that lower + 1 falls into */
+static inline unsigned mtl_histogram_shift(uint64_t lower)
+{
+	return 63 - HISTOGRAM_STEPS_LOG2 -
+	       (unsigned)__builtin_clzll(lower | UINT64_C(1) << HISTOGRAM_STEPS_LOG2);
+}
+
 static inline unsigned mtl_histogram_bin_of(uint64_t value)
 {
-	uint64_t lower = value - 1;
-	unsigned shift = 63 - HISTOGRAM_STEPS_LOG2 -
-	                 (unsigned)__builtin_clzll(lower | UINT64_C(1) << HISTOGRAM_STEPS_LOG2);
+	unsigned shift = mtl_histogram_shift(value - 1);
 
-	return (shift << HISTOGRAM_STEPS_LOG2) + (unsigned)(lower >> shift);
+	return (shift << HISTOGRAM_STEPS_LOG2) + (unsigned)((value - 1) >> shift);
 }
 
 /* Leaves `settled` to the caller. */
 static inline void mtl_histogram_count(struct mtl_histogram *histogram, uint64_t value)
 {
-	unsigned i = mtl_histogram_bin_of(value);
+	uint64_t lower = value - 1;
+	unsigned shift = mtl_histogram_shift(lower);
+	struct mtl_histogram_bin *bin =
+	        &histogram->bins[(shift << HISTOGRAM_STEPS_LOG2) + (lower >> shift)];
 
-	if (value > histogram->greatest)
-		histogram->greatest = value;
-	histogram->bins[i].count++;
-	histogram->bins[i].offset += value - mtl_histogram_lower(i);
+	bin->count++;
+	bin->offset += lower - (lower >> shift << shift) + 1;
+	histogram->greatest = value > histogram->greatest ? value : histogram->greatest;
 }
 
 void mtl_histogram_clear(struct mtl_histogram *histogram);

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Growing and shrinking the table of last accesses; the way of an access is in the header. */
+/*
+ * The table of last accesses (last_access.h).
+ *
+ * It is too big for the caches, so accesses are done in blocks: first the home lines of all data
+ * are asked for, then they are looked at, four places at once and without a branch that nobody
+ * could predict. What is not at home, or new, comes last, when the next line has come too. On
+ * processors that compare four numbers at once, that is used.
+ */
 
 #include "last_access.h"
 
@@ -9,32 +16,25 @@
 
 #include "cleanup.h"
 
-#define LEAST_CAPACITY 16
+#define LEAST_LINES 8
 #define BLOCK 64 /* accesses that wait for memory together */
 
-static int allocate(
-        struct mtl_last_access *table, uint64_t capacity, struct mtl_last_slot **ret_slots)
+static int allocate(struct mtl_last_access *table, uint64_t n, struct mtl_last_segment *ret_segment)
 {
-	uint64_t bytes = capacity * sizeof(struct mtl_last_slot);
-	struct mtl_last_slot *slots;
+	uint64_t bytes = n * sizeof(struct mtl_last_line);
+	struct mtl_last_line *lines;
 
 	if (table->bytes + bytes > table->most)
 		return -ENOMEM;
-	slots = aligned_alloc(LAST_SLOTS_A_LINE * sizeof(*slots), bytes);
-	if (!slots)
+	lines = aligned_alloc(sizeof(*lines), bytes);
+	if (!lines)
 		return -ENOMEM;
-	memset(slots, 0, bytes);
+	memset(lines, 0, bytes);
 	table->bytes += bytes;
 	if (table->bytes > table->peak)
 		table->peak = table->bytes;
-	*ret_slots = slots;
+	*ret_segment = (struct mtl_last_segment){lines, n};
 	return 0;
-}
-
-static void release(struct mtl_last_access *table, struct mtl_last_segment *segment)
-{
-	free(segment->slots);
-	table->bytes -= segment->capacity * sizeof(struct mtl_last_slot);
 }
 
 int mtl_last_access_init(struct mtl_last_access *ret_table, uint64_t most_bytes)
@@ -42,11 +42,10 @@ int mtl_last_access_init(struct mtl_last_access *ret_table, uint64_t most_bytes)
 	struct mtl_last_access table = {.most = most_bytes ? most_bytes : UINT64_MAX};
 
 	for (unsigned i = 0; i < LAST_SEGMENTS; i++) {
-		if (allocate(&table, LEAST_CAPACITY, &table.segments[i].slots) < 0) {
+		if (allocate(&table, LEAST_LINES, &table.segments[i]) < 0) {
 			mtl_last_access_done(&table);
 			return -ENOMEM;
 		}
-		table.segments[i].capacity = LEAST_CAPACITY;
 	}
 	*ret_table = table;
 	return 0;
@@ -55,133 +54,211 @@ int mtl_last_access_init(struct mtl_last_access *ret_table, uint64_t most_bytes)
 void mtl_last_access_done(struct mtl_last_access *table)
 {
 	for (unsigned i = 0; i < LAST_SEGMENTS; i++)
-		free(table->segments[i].slots);
+		free(table->segments[i].lines);
 	*table = (struct mtl_last_access){0};
+}
+
+/* Fibonacci hashing (Knuth, 6.4), with the upper half folded in. */
+static inline uint64_t hash_of(uint64_t datum)
+{
+	return (datum ^ (datum >> 32)) * 0x9e3779b97f4a7c15;
+}
+
+static inline unsigned segment_of(uint64_t hash)
+{
+	return (unsigned)(hash >> (64 - LAST_SEGMENT_BITS));
+}
+
+static inline uint64_t home_in(const struct mtl_last_segment *segment, uint64_t hash)
+{
+	return ((hash << LAST_SEGMENT_BITS >> 32) * segment->n_lines) >> 32;
+}
+
+static inline struct mtl_last_line *home_of(const struct mtl_last_access *table, uint64_t datum)
+{
+	uint64_t hash = hash_of(datum);
+	const struct mtl_last_segment *segment = &table->segments[segment_of(hash)];
+
+	return &segment->lines[home_in(segment, hash)];
+}
+
+static uint64_t *datum_at(const struct mtl_last_segment *segment, uint64_t place)
+{
+	return &segment->lines[place / LAST_PLACES].datum[place % LAST_PLACES];
+}
+
+static uint64_t *time_at(const struct mtl_last_segment *segment, uint64_t place)
+{
+	return &segment->lines[place / LAST_PLACES].time[place % LAST_PLACES];
+}
+
+static uint64_t place_after(const struct mtl_last_segment *segment, uint64_t place)
+{
+	return place + 1 < segment->n_lines * LAST_PLACES ? place + 1 : 0;
+}
+
+/* The datum's place, or the empty one where it would go. */
+static uint64_t probe(const struct mtl_last_segment *segment, uint64_t datum)
+{
+	uint64_t place = home_in(segment, hash_of(datum)) * LAST_PLACES;
+
+	while (*time_at(segment, place) && *datum_at(segment, place) != datum)
+		place = place_after(segment, place);
+	return place;
 }
 
 /* Room for more in a segment. */
 static int grow(struct mtl_last_access *table, struct mtl_last_segment *segment)
 {
-	uint64_t lines = segment->capacity / LAST_SLOTS_A_LINE;
-	struct mtl_last_segment grown = {
-	        .capacity = (lines + lines / 4) * LAST_SLOTS_A_LINE,
-	        .used = segment->used,
-	};
-	int r = allocate(table, grown.capacity, &grown.slots);
+	struct mtl_last_segment grown;
+	int r = allocate(table, segment->n_lines + segment->n_lines * 3 / 8, &grown);
 
 	if (r < 0)
 		return r;
-	for (uint64_t i = 0; i < segment->capacity; i++) {
-		const struct mtl_last_slot *slot = &segment->slots[i];
+	for (uint64_t i = 0; i < segment->n_lines * LAST_PLACES; i++) {
+		if (!*time_at(segment, i))
+			continue;
+		uint64_t place = probe(&grown, *datum_at(segment, i));
 
-		if (slot->time)
-			*mtl_last_probe(&grown, mtl_hash(slot->datum), slot->datum) = *slot;
+		*datum_at(&grown, place) = *datum_at(segment, i);
+		*time_at(&grown, place) = *time_at(segment, i);
 	}
-	release(table, segment);
+	free(segment->lines);
+	table->bytes -= segment->n_lines * sizeof(struct mtl_last_line);
 	*segment = grown;
 	return 0;
 }
 
-static struct mtl_last_slot *insert(struct mtl_last_access *table, uint64_t hash, uint64_t datum)
+uint64_t *mtl_last_access_time(struct mtl_last_access *table, uint64_t datum)
 {
-	struct mtl_last_segment *segment = &table->segments[mtl_last_segment_index(hash)];
-	struct mtl_last_slot *slot;
+	unsigned index = segment_of(hash_of(datum));
+	struct mtl_last_segment *segment = &table->segments[index];
+	uint64_t place = probe(segment, datum);
 
-	if (segment->used >= segment->capacity / 4 * 3 && grow(table, segment) < 0)
-		return NULL;
-	segment->used++;
+	if (*time_at(segment, place))
+		return time_at(segment, place);
+	if (table->in_segment[index] >= segment->n_lines * 3) {
+		if (grow(table, segment) < 0)
+			return NULL;
+		place = probe(segment, datum);
+	}
+	table->in_segment[index]++;
 	table->used++;
-	slot = mtl_last_probe(segment, hash, datum);
-	slot->datum = datum;
-	return slot;
-}
-
-/* The first slot to look at, for __builtin_prefetch(): a function that does nothing but that is
- * taken for one without effect. */
-static struct mtl_last_slot *home_of(const struct mtl_last_access *table, uint64_t hash)
-{
-	const struct mtl_last_segment *segment = &table->segments[mtl_last_segment_index(hash)];
-
-	return &segment->slots[mtl_last_home(segment, hash)];
-}
-
-struct mtl_last_slot *mtl_last_access_slot(struct mtl_last_access *table, uint64_t datum)
-{
-	uint64_t hash = mtl_hash(datum);
-	struct mtl_last_slot *slot =
-	        mtl_last_probe(&table->segments[mtl_last_segment_index(hash)], hash, datum);
-
-	return slot->time ? slot : insert(table, hash, datum);
-}
-
-/* The datum's slot if it is in use and in the line where it is at home; nearly all are. */
-static inline struct mtl_last_slot *at_home(struct mtl_last_slot *home, uint64_t datum)
-{
-	unsigned match = mtl_last_match(home, datum);
-	struct mtl_last_slot *slot = &home[__builtin_ctz(match | 1u << (LAST_SLOTS_A_LINE - 1))];
-
-	return __builtin_expect(match && slot->time, 1) ? slot : NULL;
+	*datum_at(segment, place) = datum;
+	return time_at(segment, place);
 }
 
 /* No memory for the access at `failed`: those after it that were done are undone, last one first.
  */
 static void undo(struct mtl_last_access *table, const uint64_t *data, size_t n, size_t failed,
-        const uint64_t *late, size_t n_late, const uint64_t *times)
+        const uint32_t *late, size_t n_late, const uint64_t *times)
 {
 	for (size_t i = n; i-- > failed + 1;) {
 		if (n_late > 0 && late[n_late - 1] == i)
 			n_late--;
 		else
-			mtl_last_access_slot(table, data[i])->time = times[i];
+			*mtl_last_access_time(table, data[i]) = times[i];
 	}
 }
 
-/*
- * Data that are not in the line where they are at home, or new, come after all the others of the
- * block, in their order. None of the others is the same datum.
- */
-static size_t renew_block(struct mtl_last_access *table, const uint64_t *data, size_t n,
-        uint64_t now, uint64_t *ret_times)
+static size_t renew_late(struct mtl_last_access *table, const uint64_t *data, size_t n,
+        uint64_t now, const uint32_t *late, size_t n_late, uint64_t *ret_times)
 {
-	struct mtl_last_slot *homes[BLOCK], *slot;
-	uint64_t late[BLOCK];
-	size_t n_late = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		homes[i] = home_of(table, mtl_hash(data[i]));
-		__builtin_prefetch(homes[i], 1);
-	}
-	for (size_t i = 0; i < n; i++) {
-		slot = at_home(homes[i], data[i]);
-		if (slot) {
-			ret_times[i] = slot->time;
-			slot->time = now + i;
-		} else {
-			late[n_late++] = i;
-			__builtin_prefetch(homes[i] + LAST_SLOTS_A_LINE, 1);
-		}
-	}
 	for (size_t k = 0; k < n_late; k++) {
-		slot = mtl_last_access_slot(table, data[late[k]]);
-		if (!slot) {
+		uint64_t *time = mtl_last_access_time(table, data[late[k]]);
+
+		if (!time) {
 			undo(table, data, n, late[k], late, n_late, ret_times);
 			return late[k];
 		}
-		ret_times[late[k]] = slot->time;
-		slot->time = now + late[k];
+		ret_times[late[k]] = *time;
+		*time = now + late[k];
 	}
 	return n;
 }
 
+/* Bit i: the datum is at place i of the line, or this is empty and the datum is 0. */
+static inline unsigned match_anywhere(const struct mtl_last_line *line, uint64_t datum)
+{
+	return (unsigned)(line->datum[0] == datum) | (unsigned)(line->datum[1] == datum) << 1 |
+	       (unsigned)(line->datum[2] == datum) << 2 | (unsigned)(line->datum[3] == datum) << 3;
+}
+
+/* At most BLOCK accesses. Those that come last are in their order, and to other data than the
+ * rest. */
+static inline __attribute__((always_inline)) size_t renew_block(struct mtl_last_access *table,
+        const uint64_t *data, size_t n, uint64_t now, uint64_t *ret_times,
+        unsigned (*match)(const struct mtl_last_line *line, uint64_t datum))
+{
+	struct mtl_last_line *homes[BLOCK];
+	uint32_t late[BLOCK];
+	size_t n_late = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		homes[i] = home_of(table, data[i]);
+		__builtin_prefetch(homes[i], 1);
+	}
+	for (size_t i = 0; i < n; i++) {
+		unsigned found = match(homes[i], data[i]);
+		unsigned place = (unsigned)__builtin_ctz(found | 1u << (LAST_PLACES - 1));
+		uint64_t *time = &homes[i]->time[place];
+
+		ret_times[i] = *time;
+		if (__builtin_expect(found && *time, 1)) {
+			*time = now + i;
+		} else {
+			late[n_late++] = (uint32_t)i;
+			__builtin_prefetch(homes[i] + 1, 1);
+		}
+	}
+	return n_late ? renew_late(table, data, n, now, late, n_late, ret_times) : n;
+}
+
+static size_t renew_anywhere(struct mtl_last_access *table, const uint64_t *data, size_t n,
+        uint64_t now, uint64_t *ret_times)
+{
+	return renew_block(table, data, n, now, ret_times, match_anywhere);
+}
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+__attribute__((target("avx2"))) static inline unsigned match_avx2(
+        const struct mtl_last_line *line, uint64_t datum)
+{
+	__m256i data = _mm256_load_si256((const __m256i *)line->datum);
+	__m256i equal = _mm256_cmpeq_epi64(data, _mm256_set1_epi64x((long long)datum));
+
+	return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(equal));
+}
+
+__attribute__((target("avx2"))) static size_t renew_avx2(struct mtl_last_access *table,
+        const uint64_t *data, size_t n, uint64_t now, uint64_t *ret_times)
+{
+	return renew_block(table, data, n, now, ret_times, match_avx2);
+}
+
+static bool has_avx2(void)
+{
+	return __builtin_cpu_supports("avx2");
+}
+#else
+#define renew_avx2 renew_anywhere
+static bool has_avx2(void)
+{
+	return false;
+}
+#endif
+
 size_t mtl_last_access_renew(struct mtl_last_access *table, const uint64_t *data, size_t n,
         uint64_t now, uint64_t *ret_times)
 {
+	__typeof__(&renew_anywhere) renew = has_avx2() ? renew_avx2 : renew_anywhere;
 	size_t done = 0;
 
 	while (done < n) {
 		size_t block = n - done < BLOCK ? n - done : BLOCK;
-		size_t renewed =
-		        renew_block(table, data + done, block, now + done, ret_times + done);
+		size_t renewed = renew(table, data + done, block, now + done, ret_times + done);
 
 		done += renewed;
 		if (renewed < block)
@@ -190,48 +267,68 @@ size_t mtl_last_access_renew(struct mtl_last_access *table, const uint64_t *data
 	return done;
 }
 
-/* Is the cyclic interval (from, to] of slots where an entry of this home may not be moved past? */
-static int stays(uint64_t from, uint64_t to, uint64_t home)
+/* Must an entry with this home, now at `from`, not move to the place `to` before it (cyclically)?
+ */
+static bool stays(uint64_t to, uint64_t from, uint64_t home)
 {
-	return from <= to ? from < home && home <= to : from < home || home <= to;
+	return to <= from ? to < home && home <= from : to < home || home <= from;
 }
 
 /* Later entries of the run move up, unless that would put them before their home (Knuth, 6.4 R). */
 void mtl_last_access_remove(struct mtl_last_access *table, uint64_t datum)
 {
-	uint64_t hash = mtl_hash(datum);
-	struct mtl_last_segment *segment = &table->segments[mtl_last_segment_index(hash)];
-	struct mtl_last_slot *slots = segment->slots;
-	uint64_t hole = (uint64_t)(mtl_last_probe(segment, hash, datum) - slots);
+	unsigned index = segment_of(hash_of(datum));
+	struct mtl_last_segment *segment = &table->segments[index];
+	uint64_t hole = probe(segment, datum);
 
-	if (!slots[hole].time)
+	if (!*time_at(segment, hole))
 		return;
-	for (uint64_t i = hole;;) {
-		i = i + 1 < segment->capacity ? i + 1 : 0;
-		if (!slots[i].time)
-			break;
-		if (stays(hole, i, mtl_last_home(segment, mtl_hash(slots[i].datum))))
+	for (uint64_t i = place_after(segment, hole); *time_at(segment, i);
+	        i = place_after(segment, i)) {
+		uint64_t moved = *datum_at(segment, i);
+
+		if (stays(hole, i, home_in(segment, hash_of(moved)) * LAST_PLACES))
 			continue;
-		slots[hole] = slots[i];
+		*datum_at(segment, hole) = moved;
+		*time_at(segment, hole) = *time_at(segment, i);
 		hole = i;
 	}
-	slots[hole] = (struct mtl_last_slot){0};
-	segment->used--;
+	*datum_at(segment, hole) = *time_at(segment, hole) = 0;
+	table->in_segment[index]--;
 	table->used--;
 }
 
-struct mtl_last_slot *mtl_last_access_next(
-        const struct mtl_last_access *table, struct mtl_last_cursor *cursor)
+bool mtl_last_access_next(const struct mtl_last_access *table, struct mtl_last_cursor *cursor,
+        uint64_t *ret_datum, uint64_t **ret_time)
 {
-	for (; cursor->segment < LAST_SEGMENTS; cursor->segment++, cursor->slot = 0) {
+	for (; cursor->segment < LAST_SEGMENTS; cursor->segment++, cursor->place = 0) {
 		const struct mtl_last_segment *segment = &table->segments[cursor->segment];
 
-		while (cursor->slot < segment->capacity) {
-			struct mtl_last_slot *slot = &segment->slots[cursor->slot++];
+		while (cursor->place < segment->n_lines * LAST_PLACES) {
+			uint64_t place = cursor->place++;
 
-			if (slot->time)
-				return slot;
+			if (!*time_at(segment, place))
+				continue;
+			*ret_datum = *datum_at(segment, place);
+			*ret_time = time_at(segment, place);
+			return true;
 		}
 	}
-	return NULL;
+	return false;
+}
+
+double mtl_last_access_displacement(const struct mtl_last_access *table)
+{
+	struct mtl_last_cursor cursor = {0};
+	uint64_t datum, *time;
+	double sum = 0;
+
+	while (mtl_last_access_next(table, &cursor, &datum, &time)) {
+		const struct mtl_last_segment *segment = &table->segments[cursor.segment];
+		uint64_t places = segment->n_lines * LAST_PLACES;
+		uint64_t home = home_in(segment, hash_of(datum)) * LAST_PLACES;
+
+		sum += (double)((cursor.place - 1 + places - home) % places);
+	}
+	return table->used ? sum / (double)table->used : 0;
 }

@@ -257,7 +257,7 @@ double mtl_bins_above_error(const struct mtl_bin *bins, size_t n);
  * -- The reuse times of a trace and its footprints (lib/profile.c, lib/working_set.c) --
  *
  * A profile is what a pass over a trace leaves: n, m and log-linear histograms of reuse times, first
- * and last access times, beside a table of each datum's last access: 27 bytes a datum at most.
+ * and last access times, beside a table of each datum's last access: 30 bytes a datum at most, and 1.8 MB.
  */
 struct mtl_profile;
 

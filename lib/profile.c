@@ -102,13 +102,13 @@ struct mtl_histogram *mtl_profile_first_times(struct mtl_profile *profile)
 struct mtl_histogram *mtl_profile_last_times(struct mtl_profile *profile)
 {
 	struct mtl_last_cursor cursor = {0};
-	const struct mtl_last_slot *slot;
+	uint64_t datum, *time;
 
 	if (profile->last_times_at == profile->accesses)
 		return &profile->last_times;
 	mtl_histogram_clear(&profile->last_times);
-	while ((slot = mtl_last_access_next(&profile->last, &cursor)))
-		mtl_histogram_add(&profile->last_times, profile->accesses - slot->time + 1, 1);
+	while (mtl_last_access_next(&profile->last, &cursor, &datum, &time))
+		mtl_histogram_add(&profile->last_times, profile->accesses - *time + 1, 1);
 	profile->last_times_at = profile->accesses;
 	return &profile->last_times;
 }
@@ -123,9 +123,9 @@ void mtl_profile_lines_in_sets(
         const struct mtl_profile *profile, uint64_t sets, uint64_t *ret_lines_in_set)
 {
 	struct mtl_last_cursor cursor = {0};
-	const struct mtl_last_slot *slot;
+	uint64_t datum, *time;
 
 	memset(ret_lines_in_set, 0, sets * sizeof(*ret_lines_in_set));
-	while ((slot = mtl_last_access_next(&profile->last, &cursor)))
-		ret_lines_in_set[slot->datum % sets]++;
+	while (mtl_last_access_next(&profile->last, &cursor, &datum, &time))
+		ret_lines_in_set[datum % sets]++;
 }

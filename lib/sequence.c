@@ -31,14 +31,14 @@ int mtl_ai_from_data(const uint64_t *data, size_t n, uint64_t *ret_ai)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n; i++) {
-		struct mtl_last_slot *number = mtl_last_access_slot(&numbers, data[i]);
+		uint64_t *number = mtl_last_access_time(&numbers, data[i]);
 		if (!number)
 			return -ENOMEM;
-		if (number->time == 0)
-			number->time = numbers.used;
+		if (*number == 0)
+			*number = numbers.used;
 	}
 	for (size_t i = 0; i < n; i++)
-		ret_ai[i] = mtl_last_access_slot(&numbers, data[i])->time;
+		ret_ai[i] = *mtl_last_access_time(&numbers, data[i]);
 	return 0;
 }
 

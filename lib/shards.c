@@ -27,7 +27,6 @@
 #include "stack_distance.h"
 
 #define BLOCK 1024
-#define SALT 0x9e3779b97f4a7c15 /* not the hash that finds a datum's place in the table */
 
 struct candidate {
 	uint64_t hash, datum;
@@ -51,9 +50,12 @@ static double rate_of(const struct mtl_shards *s)
 	return ((double)s->threshold + 1) * 0x1p-64;
 }
 
+/* The finaliser of splitmix64 (Steele et al. 2014): every bit of the datum reaches every bit. */
 static uint64_t hash_of(uint64_t datum)
 {
-	return mtl_hash(datum + SALT);
+	datum = (datum ^ (datum >> 30)) * 0xbf58476d1ce4e5b9;
+	datum = (datum ^ (datum >> 27)) * 0x94d049bb133111eb;
+	return datum ^ (datum >> 31);
 }
 
 int mtl_shards_new(

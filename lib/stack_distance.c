@@ -88,7 +88,7 @@ static int close_ranks(struct mtl_stack *s)
 	uint64_t marks = s->order.marks, capacity = s->order.capacity;
 	struct mtl_last_cursor cursor = {0};
 	struct mtl_recency order;
-	struct mtl_last_slot *slot;
+	uint64_t datum, *time;
 	int r;
 
 	if (marks * POSITIONS_A_DATUM > capacity)
@@ -96,8 +96,8 @@ static int close_ranks(struct mtl_stack *s)
 	r = admit(s, mtl_recency_bytes_for(capacity)) ?: mtl_recency_init(&order, capacity, marks);
 	if (r < 0)
 		return r;
-	while ((slot = mtl_last_access_next(&s->last, &cursor)))
-		slot->time = marks - mtl_recency_after(&s->order, slot->time - 1);
+	while (mtl_last_access_next(&s->last, &cursor, &datum, &time))
+		*time = marks - mtl_recency_after(&s->order, *time - 1);
 	mtl_recency_done(&s->order);
 	s->order = order;
 	return admit(s, 0);
@@ -186,7 +186,7 @@ int mtl_stack_access(
 
 void mtl_stack_forget(struct mtl_stack *stack, uint64_t datum)
 {
-	mtl_recency_remove(&stack->order, mtl_last_access_slot(&stack->last, datum)->time - 1);
+	mtl_recency_remove(&stack->order, *mtl_last_access_time(&stack->last, datum) - 1);
 	mtl_last_access_remove(&stack->last, datum);
 }
 

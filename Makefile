@@ -40,6 +40,7 @@ once = $(1) = $$(eval $(1) := $$(shell $(2)))$$($(1))
 $(eval $(call once,PKG_CFLAGS,pkg-config --cflags libbpf libsystemd json-c smartcols inih libarchive zlib))
 $(eval $(call once,PKG_LIBS,pkg-config --libs libbpf libsystemd json-c smartcols inih libarchive zlib))
 $(eval $(call once,JSON_LIBS,pkg-config --libs json-c))
+$(eval $(call once,FUSE_LIBS,pkg-config --libs fuse3))
 $(eval $(call once,CMOCKA,pkg-config --cflags --libs cmocka))
 $(eval $(call once,MULTIARCH,gcc -print-multiarch))
 $(eval $(call once,BPF_ARCH,uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/'))
@@ -74,7 +75,13 @@ EXTRA_test_server := fake_manager server_fixture
 EXTRA_test_bad_clients := fake_manager server_fixture
 EXTRA_test_methods := fake_manager methods_fixture varlink_check
 EXTRA_test_permissions := fake_manager methods_fixture varlink_check
+EXTRA_test_resctrl := fake_resctrl fake_resctrl_paths fake_resctrl_tree
+EXTRA_test_resctrl_plan := $(EXTRA_test_resctrl)
 EXTRA_fuzz_message := fake_manager
+
+# and with these libraries besides
+LIBS_test_resctrl = $(FUSE_LIBS)
+LIBS_test_resctrl_plan = $(FUSE_LIBS)
 
 DEPS := $(addprefix deps-,check demo fuzz format systemd)
 
@@ -130,7 +137,7 @@ endef
 
 define test # flavour directory, compiler, flags, name
 $(1)/unit/$(4): $(1)/unit/$(4).o $(EXTRA_$(4):%=$(1)/unit/%.o) $(1)/cli.a $(1)/daemon.a $(1)/libmtl.a
-	$$(call say,LINK,$$@)$(2) $(LDFLAGS) -pthread $(3) $$^ -o $$@ $$(LIBS) $$(CMOCKA)
+	$$(call say,LINK,$$@)$(2) $(LDFLAGS) -pthread $(3) $$^ -o $$@ $$(LIBS) $$(CMOCKA) $$(LIBS_$(4))
 endef
 
 define flavour # directory, compiler, flags

@@ -25,6 +25,7 @@ build    libinih-dev        pc:inih
 build    libarchive-dev     pc:libarchive
 build    zlib1g-dev         pc:zlib
 check    libcmocka-dev      pc:cmocka
+check    libfuse3-dev       pc:fuse3
 check    valgrind           valgrind
 check    libc6-dbg          libc6-dbg
 check    gdb                gdb

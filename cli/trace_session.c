@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ int trace_session_open(
 
 	if (r < 0)
 		return complain(MTL_FAILED, "%s", error);
-	facts->name = trace_reader_name(session.reader);
+	snprintf(facts->name, sizeof(facts->name), "%s", trace_reader_name(session.reader));
 	facts->format = trace_reader_format(session.reader);
 	facts->guessed = trace_reader_guessed(session.reader);
 	facts->hexadecimal = trace_reader_hexadecimal(session.reader);

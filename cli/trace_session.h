@@ -7,12 +7,13 @@
 #include <stdint.h>
 
 #include "options.h"
+#include "terminal.h"
 #include "trace_pass.h"
 #include "trace_reader.h"
 
 /* What the numbers are about. */
 struct trace_facts {
-	const char *name; /* of the file */
+	char name[NAME_SHOWN]; /* of the file, as it may be shown */
 	enum trace_format format;
 	bool guessed;          /* nobody said the format */
 	bool hexadecimal;      /* and most of its words have 0x */

@@ -340,8 +340,29 @@ step "an unknown method" refuses 2 'exact, footprint, aet, statstack' "$work/abc
 step "an unknown emission" refuses 2 'rt-hist, rd-hist, footprint' "$work/abc" --emit best
 step "a cache that cannot be" refuses 2 'sets x WAYS x LINE' "$work/abc" --cache 1000:8:64
 step "no file" refuses 2 'FILE . - is missing'
-step "too many data for the memory" refuses 1 'more than the 60K of memory.*--memory SIZE' \
-    "$work/real" --memory 60K --instructions
+step "too many data for the memory" refuses 1 'more than the 80K of memory.*--memory SIZE' \
+    "$work/real" --memory 80K --instructions
+out_of_machine() { # FILE PATTERN METHOD: what the machine does not give is not blamed on --memory
+    ! (ulimit -v 60000 && exec "$mtl" trace "$1" --method "$3" --memory 10G >"$work/out" 2>"$work/err") &&
+        grep -q "the machine has no more memory, after $2" "$work/err" || { status=-; shown; }
+}
+head -c 16000000 /dev/urandom >"$work/large"
+seq 1 1500000 >"$work/many"
+step "too many data for the machine" out_of_machine "$work/large" '.* distinct lines' exact
+step "too many names for the machine" out_of_machine "$work/many" 'the names of' shards:0.001
+step "too many names for the memory" refuses 1 \
+    'more than the 15M of memory that names of tokens may use.*--memory SIZE' "$work/many" --memory 30M
+long=$work/$(printf '%0200d' 0)
+mkdir -p "$long/$(printf '%0200d' 1)"
+step "a long name" refuses 1 '0001: Is a directory$' "$long/$(printf '%0200d' 1)"
+raw_name() { # no control character of it
+    printf ' L 1000,4\nx\n' >"$work/$(printf 'a\033]0;b')"
+    refuses 1 'a\?\]0;b, line 2: no record' "$work/$(printf 'a\033]0;b')" && ! grep -q "$(printf '\033')" "$work/err"
+}
+step "a name that would move the cursor" raw_name
+step "a second value" refuses 2 'method is given twice' "$work/abc" --method aet --method exact
+printf 'abc abc ab\nabc\0\n' >"$work/damaged"
+step "a damaged byte in text" refuses 1 'line 2: byte 0x00 is binary, not tokens' "$work/damaged"
 step "not enough to begin" refuses 1 'even to begin' "$work/abc" --memory 1
 step "the full trace in little memory" answers '.accesses > 10000' "$work/real" --memory 400K \
     --method shards-size:50

@@ -61,6 +61,8 @@ static void check_tokens(const struct trace_result *result, const uint8_t *data,
 	const char *words[TOKENS_MOST], *text = (const char *)data, *end = text + size;
 	size_t lengths[TOKENS_MOST], n = 0;
 
+	if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
+		text += 3;
 	while (n < TOKENS_MOST) {
 		while (text < end && *text && strchr(blanks, *text))
 			text++;

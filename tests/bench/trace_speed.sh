@@ -55,6 +55,19 @@ cachesim_share() { # ROUND: its share of the sizes
     cat "$work/cachesim.out" >>"$work/cachesim.all"
 }
 
+# Processor ticks of all CPUs so far: busy, idle.
+ticks() { awk '/^cpu / { print $2 + $3 + $4 + $7 + $8, $5 + $6 }' /proc/stat; }
+
+# Waits, at most half a minute, until hardly anybody else runs: who does shares caches and memory.
+quiet() {
+    for _ in $(seq 30); do
+        before=$(ticks)
+        sleep 1
+        echo "$before $(ticks)" | awk '{ exit $3 - $1 > 0.05 * ($3 - $1 + $4 - $2) }' && return
+    done
+    echo "the machine is busy; figures will be low" >&2
+}
+
 # A column of the figures of a name: its median, or how many times the number it is.
 median() { # NAME COLUMN
     cut -d' ' -f"$2" "$work/$1" | sort -g | awk '{ v[NR] = $1 }
@@ -111,6 +124,7 @@ measure_rounds() {
     trace_once nothing "$work/nothing.u64" exact
     constant=$(most nothing 3)
     for round in $(seq "$repeats"); do
+        quiet
         for method in $methods; do
             trace_once "$method" "$trace" "$method"
         done

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The first curve of a running process: tracked if it is not, asked for again until there are
+ * enough observations or there is no patience left, with a progress line where there is a terminal.
+ */
+
+#include "await_curve.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "question.h"
+
+#define AGAIN_MILLISECONDS 200
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int track(struct question *question)
+{
+	struct json_object *parameters = question_pid(question->pid);
+	int r;
+
+	if (parameters)
+		json_object_object_add(
+		        parameters, "idle_seconds", json_object_new_double(AWAIT_IDLE_SECONDS));
+	r = question_ask(
+	        question->client, question->options->socket, "Track", parameters, NULL, NULL);
+	if (r != MTL_DONE)
+		return r;
+	question->tracked = true;
+	complain(MTL_DONE, "tracking process %d from now on, until %d s after the last question",
+	        question->pid, AWAIT_IDLE_SECONDS);
+	return MTL_DONE;
+}
+
+static void show_progress(struct question *question, const struct client_reply *reply)
+{
+	char text[512];
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	reply_sentence(reply, text, sizeof(text));
+	fprintf(stderr, "\r%s\033[K", text);
+	question->progressed = true;
+}
+
+static void clear_progress(struct question *question)
+{
+	if (question->progressed)
+		fputs("\r\033[K", stderr);
+	question->progressed = false;
+}
+
+/* false when the user wants to stop. */
+static bool pause_before_again(const struct question *question)
+{
+	struct pollfd wake = {.fd = question->wake_fd, .events = POLLIN};
+
+	return poll(&wake, 1, AGAIN_MILLISECONDS) == 0;
+}
+
+/* -EAGAIN to ask again, else an exit code. */
+static int not_yet(struct question *question, const struct client_reply *reply, double deadline)
+{
+	if (reply_is(reply, "NotTracked") && !question->tracked)
+		return track(question) ?: -EAGAIN;
+	if (!reply_is(reply, "NotEnoughObservations") || now() >= deadline) {
+		clear_progress(question);
+		return question_explain(question->client, reply);
+	}
+	show_progress(question, reply);
+	if (pause_before_again(question))
+		return -EAGAIN;
+	clear_progress(question);
+	return question->shown ? MTL_DONE : MTL_NOT_ENOUGH;
+}
+
+static int call_curve(struct question *question, struct client_reply *ret_reply)
+{
+	return client_call(question->client, "Curve",
+	        question_curve(question->pid, question->options), ret_reply);
+}
+
+int await_curve(struct question *question, double seconds, struct json_object **ret_curve)
+{
+	double deadline = now() + seconds;
+	int r;
+
+	do {
+		_cleanup_(client_reply_done) struct client_reply reply = {0};
+		struct json_object *curve;
+
+		r = call_curve(question, &reply);
+		if (r < 0)
+			return client_explain(r, question->options->socket);
+		if (reply.error) {
+			r = not_yet(question, &reply, deadline);
+			continue;
+		}
+		clear_progress(question);
+		if (!json_object_object_get_ex(reply.parameters, "curve", &curve) || !curve)
+			return client_explain(-EBADMSG, question->options->socket);
+		*ret_curve = json_object_get(curve);
+	} while (r == -EAGAIN);
+	return r;
+}
+
+int await_track(struct question *question)
+{
+	_cleanup_(client_reply_done) struct client_reply reply = {0};
+	int r = call_curve(question, &reply);
+
+	if (r < 0)
+		return client_explain(r, question->options->socket);
+	return reply_is(&reply, "NotTracked") ? track(question) : MTL_DONE;
+}

@@ -77,16 +77,18 @@ EXTRA_test_methods := fake_manager methods_fixture varlink_check
 EXTRA_test_permissions := fake_manager methods_fixture varlink_check
 EXTRA_test_resctrl := fake_resctrl fake_resctrl_paths fake_resctrl_tree
 EXTRA_test_resctrl_plan := $(EXTRA_test_resctrl)
+EXTRA_test_partition_apply := $(EXTRA_test_resctrl)
 EXTRA_fuzz_message := fake_manager
 
 # and with these libraries besides
 LIBS_test_resctrl = $(FUSE_LIBS)
 LIBS_test_resctrl_plan = $(FUSE_LIBS)
+LIBS_test_partition_apply = $(FUSE_LIBS)
 
 DEPS := $(addprefix deps-,check demo fuzz format systemd)
 
 .PHONY: all demo check check-library check-unit check-live check-accuracy check-kernels check-systemd check-layers check-docs \
-	check-trace bench bench-trace fuzz format install uninstall clean help force deps $(DEPS)
+	check-trace check-share bench bench-trace fuzz format install uninstall clean help force deps $(DEPS)
 .SECONDARY:
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -195,6 +197,7 @@ check: $(LIVE) $(UNIT) | deps-check
 	$(Q)tests/library/run.sh
 	$(Q)tests/run_unit.sh $(BUILD) $(TESTS)
 	$(Q)tests/trace/run.sh
+	$(Q)tests/share/run.sh
 	$(Q)tests/live/run.sh
 check-layers:
 	$(Q)tests/test_checks.sh
@@ -207,6 +210,8 @@ check-unit: $(UNIT) | deps-check
 	$(Q)tests/run_unit.sh $(BUILD) $(TESTS)
 check-trace: $(BUILD)/mtl | deps-check
 	$(Q)tests/trace/run.sh
+check-share: $(BUILD)/mtl | deps-check
+	$(Q)tests/share/run.sh
 check-live: $(LIVE) | deps-check
 	$(Q)tests/live/run.sh
 check-accuracy: $(LIVE) | deps-check
@@ -221,7 +226,7 @@ bench-trace: $(BUILD)/mtl $(BUILD)/tests/bench/zipf $(BUILD)/tests/bench/usage |
 	$(Q)tests/bench/trace.sh
 
 # never two of them at once, whatever -j says: they would disturb each other
-RUNS := check check-unit check-trace check-live check-accuracy check-kernels check-systemd bench bench-trace \
+RUNS := check check-unit check-trace check-share check-live check-accuracy check-kernels check-systemd bench bench-trace \
 	demo
 $(foreach run,$(RUNS),$(eval before := )$(foreach goal,$(MAKECMDGOALS),\
 	$(if $(filter $(run),$(goal)),$(eval $(run): | $(before)),)$(if $(filter $(RUNS),$(goal)),$(eval before += $(goal)),)))
@@ -286,6 +291,7 @@ help:
 		'check-unit     unit tests: plain, ASan+UBSan, valgrind' \
 		'check-library  libmtl.so as another program uses it' \
 		'check-trace    mtl trace from files and pipes to curves, pictures and messages' \
+		'check-share    mtl share and mtl partition on traces of real programs' \
 		'check-live     tests through the real kernel (root)' \
 		'check-accuracy known curves, medians of five runs (root)' \
 		'check-kernels  the same objects on the Debian 12 kernel, in qemu' \

@@ -4,7 +4,8 @@
  *
  * Reading order: this file, options.c (what every command accepts), client.c and explain.c (talking
  * to mtld), question.c (its methods), then one file a command. A curve is shown by curve_report.c
- * with curve_table.c, curve_plot.c and curve_sentence.c. `mtl trace` begins in command_trace.c.
+ * with curve_table.c, curve_plot.c and curve_sentence.c. `mtl trace` begins in command_trace.c,
+ * `mtl share` and `mtl partition`, whose operands are curves (demands.c), in files of their names.
  */
 
 #include <errno.h>
@@ -31,6 +32,10 @@ static const struct command commands[] = {
         {"untrack", command_untrack, "PID", 1, 1, "stop observing a process", COMMAND_UNTRACK},
         {"trace", command_trace, "FILE | -", 1, 1,
                 "the curve of a recorded trace, and all that follows from it", COMMAND_TRACE},
+        {"share", command_share, "PID|FILE...", 1, INT_MAX,
+                "what programs do to each other in a cache they share", COMMAND_SHARE},
+        {"partition", command_partition, "PID|FILE... | --revert", 0, INT_MAX,
+                "the best division of a cache among programs", COMMAND_PARTITION},
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -29,4 +29,10 @@ int value_cache(const char *text, void *field, char *ret_error, size_t error_siz
 int value_emission(const char *text, void *field, char *ret_error, size_t error_size);
 int value_plot(const char *text, void *field, char *ret_error, size_t error_size);
 
+/* Of `mtl partition`. */
+int value_ways(const char *text, void *field, char *ret_error, size_t error_size); /* unsigned */
+int value_positive(const char *text, void *field, char *ret_error, size_t error_size); /* double */
+int value_objective(const char *text, void *field, char *ret_error, size_t error_size);
+int value_weights(const char *text, void *field, char *ret_error, size_t error_size);
+
 #endif

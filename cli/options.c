@@ -25,7 +25,8 @@
 #define LEFT_MAX 64
 #define HELP_WIDTH 77 /* without the blanks between */
 #define CURVES (COMMAND_RUN | COMMAND_CURVE)
-#define TABLES (CURVES | COMMAND_LIST | COMMAND_STATUS | COMMAND_DOCTOR)
+#define OF_CURVES (COMMAND_SHARE | COMMAND_PARTITION) /* with operands that are curves */
+#define TABLES (CURVES | COMMAND_LIST | COMMAND_STATUS | COMMAND_DOCTOR | COMMAND_TRACE | OF_CURVES)
 
 struct row {
 	const char *name;
@@ -48,10 +49,10 @@ static const struct row rows[] = {
         {"root", "DIR", "take /proc and /sys from below DIR", COMMAND_ANY, value_text, FIELD(root)},
         {"help", NULL, "show this help", COMMAND_ANY, value_flag, FIELD(help)},
         {"version", NULL, "show the version", COMMAND_ANY, value_flag, FIELD(version)},
-        {"json", NULL, "one JSON object on standard output and nothing else",
-                TABLES | COMMAND_TRACE, value_flag, FIELD(json)},
-        {"csv", NULL, "comma-separated values, a header line first", CURVES | COMMAND_TRACE,
-                value_flag, FIELD(csv)},
+        {"json", NULL, "one JSON object on standard output and nothing else", TABLES, value_flag,
+                FIELD(json)},
+        {"csv", NULL, "comma-separated values, a header line first",
+                CURVES | COMMAND_TRACE | OF_CURVES, value_flag, FIELD(csv)},
         {"sizes", "LIST", "cache sizes to report, such as 512K,1.5M,8M", CURVES | COMMAND_TRACE,
                 value_sizes, FIELD(sizes)},
         {"windows", "LIST", "windows of CPU time to report the footprint at, such as 1ms,0.1s",
@@ -68,8 +69,8 @@ static const struct row rows[] = {
                 FIELD(watch)},
         {"from", "FILE", "estimate from saved observations, without mtld", COMMAND_CURVE,
                 value_text, FIELD(from)},
-        {"wait", "S", "how long to wait for enough observations (default 10)", COMMAND_CURVE,
-                value_seconds, FIELD(wait)},
+        {"wait", "S", "how long to wait for enough observations (default 10)",
+                COMMAND_CURVE | OF_CURVES, value_seconds, FIELD(wait)},
         {"idle", "S", "forget the process when nobody asked for it for S seconds (default: never)",
                 COMMAND_TRACK, value_seconds, FIELD(idle)},
         {"format", "FORMAT",
@@ -97,10 +98,33 @@ static const struct row rows[] = {
                 COMMAND_TRACE, value_counts, FIELD(windows)},
         {"compare", NULL, "all methods: their errors against exact, time and memory", COMMAND_TRACE,
                 value_flag, FIELD(compare)},
-        {"plot", "FILE", "draw the curve into a .svg, .png or .pdf, by gnuplot", COMMAND_TRACE,
-                value_plot, FIELD(plot)},
+        {"plot", "FILE", "draw the curve into a .svg, .png or .pdf, by gnuplot",
+                COMMAND_TRACE | COMMAND_SHARE, value_plot, FIELD(plot)},
         {"memory", "SIZE", "how much to use at most (default: half of what is available)",
                 COMMAND_TRACE, value_size, FIELD(memory)},
+        {"size", "SIZE", "of the cache (default: the last level of this machine)", COMMAND_SHARE,
+                value_size, FIELD(size)},
+        {"size", "SIZE", "of the cache, with --ways (default: as resctrl or sysfs says)",
+                COMMAND_PARTITION, value_size, FIELD(size)},
+        {"ways", "N", "parts of equal size that the cache has, at most 64", COMMAND_PARTITION,
+                value_ways, FIELD(ways)},
+        {"objective", "WHAT",
+                "total: the fewest misses (default); fair: the least worst slowdown; guarantee: "
+                "the fewest in which nobody misses more than with an equal share",
+                COMMAND_PARTITION, value_objective, FIELD(objective)},
+        {"weight", "NAME=W,...", "what a miss of a group counts (default 1)", COMMAND_PARTITION,
+                value_weights, FIELD(weights)},
+        {"least", "N", "ways that each group gets at least (default 1)", COMMAND_PARTITION,
+                value_ways, FIELD(least)},
+        {"clusters", NULL, "groups may share a part where that is better", COMMAND_PARTITION,
+                value_flag, FIELD(clusters)},
+        {"miss-cost", "X",
+                "of a miss, for slowdowns: seconds (default 1e-7), or accesses where curves are "
+                "of traces (default 100)",
+                COMMAND_PARTITION, value_positive, FIELD(miss_cost)},
+        {"apply", NULL, "divide the cache so, by resctrl: groups mtl.NAME", COMMAND_PARTITION,
+                value_flag, FIELD(apply)},
+        {"revert", NULL, "undo --apply", COMMAND_PARTITION, value_flag, FIELD(revert)},
 };
 
 static const struct conflict conflicts[] = {
@@ -115,6 +139,8 @@ static const struct conflict conflicts[] = {
         {"compare", "cache", "caches go with one curve"},
         {"emit", "cache", "caches go with the curve"},
         {"emit", "plot", "only curves are drawn"},
+        {"apply", "revert", "choose one of them"},
+        {"apply", "ways", "what can be divided is read from resctrl"},
 };
 
 #define N_ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -131,6 +157,8 @@ void options_init(struct options *ret_options)
 	        .wait = NAN,
 	        .idle = NAN,
 	        .memory = NAN,
+	        .size = NAN,
+	        .miss_cost = NAN,
 	};
 }
 
@@ -139,6 +167,7 @@ void options_done(struct options *options)
 	free(options->sizes.values);
 	free(options->windows.values);
 	free(options->caches.caches);
+	weights_done(&options->weights);
 	options->sizes = options->windows = (struct number_list){0};
 	options->caches = (struct trace_cache_list){0};
 }
@@ -186,8 +215,8 @@ static int apply(
 static int check_again(enum command_bit command, size_t index, const struct options *options,
         char *ret_error, size_t error_size)
 {
-	if (command != COMMAND_TRACE || !rows[index].argument || rows[index].parse == value_cache ||
-	        !(options->given >> index & 1))
+	if (!(command & (COMMAND_TRACE | OF_CURVES)) || !rows[index].argument ||
+	        rows[index].parse == value_cache || !(options->given >> index & 1))
 		return 0;
 	snprintf(ret_error, error_size, "--%s is given twice: choose one value", rows[index].name);
 	return -EINVAL;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "partition_options.h"
 #include "trace_caches.h"
 #include "trace_emit.h"
 #include "trace_methods.h"
@@ -32,6 +33,8 @@ enum command_bit {
 	COMMAND_TRACK = 1 << 6,
 	COMMAND_UNTRACK = 1 << 7,
 	COMMAND_TRACE = 1 << 8,
+	COMMAND_SHARE = 1 << 9,
+	COMMAND_PARTITION = 1 << 10,
 	COMMAND_ANY = -1,
 };
 
@@ -56,6 +59,12 @@ struct options {
 	const struct trace_emission *emission;
 	const char *plot;
 	double memory;
+	/* of mtl share and mtl partition; 0 where not given */
+	double size, miss_cost;
+	unsigned ways, least;
+	enum mtl_objective objective;
+	struct weight_list weights;
+	bool clusters, apply, revert;
 	uint64_t given; /* one bit per row of the option table */
 };
 
@@ -95,5 +104,7 @@ int command_doctor(const struct options *options, int n_operands, char **operand
 int command_track(const struct options *options, int n_operands, char **operands);
 int command_untrack(const struct options *options, int n_operands, char **operands);
 int command_trace(const struct options *options, int n_operands, char **operands);
+int command_share(const struct options *options, int n_operands, char **operands);
+int command_partition(const struct options *options, int n_operands, char **operands);
 
 #endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The best division of a cache among groups, as lib finds it.
+ *
+ * What is best is decided there (docs/THEORY.md section 17). A group gets no fewer ways than its
+ * curve knows of: below that misses are a guess, and a guess is no reason to take ways from
+ * anybody.
+ *
+ * It stands beside two states that need no advice: an equal share for each, and one cache for all,
+ * of which each occupies what sharing predicts. division_gain.c compares.
+ */
+
+#include "division.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "partition.h"
+#include "size.h"
+
+#define ROUNDING 1e-9
+
+size_t division_first(const struct division *division, unsigned cluster)
+{
+	size_t i = 0;
+
+	while (i < division->list->n && division->cluster[i] != cluster)
+		i++;
+	return i;
+}
+
+/* --- what groups must have, and count */
+
+static int take_weight(struct division *division, const struct weight *weight)
+{
+	char shown[NAME_SHOWN];
+
+	for (size_t i = 0; i < division->list->n; i++) {
+		if (strcmp(division->list->operands[i].name, weight->name) == 0) {
+			division->weights[i] = weight->value;
+			return MTL_DONE;
+		}
+	}
+	return complain(MTL_USAGE,
+	        "partition: --weight: no group is called %s (they are called like their file "
+	        "without .json, or by their process number)",
+	        show_name(weight->name, shown, sizeof(shown)));
+}
+
+static int take_weights(struct division *division, const struct weight_list *list)
+{
+	int code = MTL_DONE;
+
+	for (size_t i = 0; i < division->list->n; i++)
+		division->weights[i] = 1;
+	for (size_t i = 0; code == MTL_DONE && i < list->n; i++)
+		code = take_weight(division, &list->weights[i]);
+	return code;
+}
+
+/* Ways that its curve knows of. */
+static unsigned known_from(const struct division *division, size_t i)
+{
+	double known = division->list->demands[i]->smallest_known_bytes / division->way_bytes;
+
+	return (unsigned)fmin(ceil(known * (1 - ROUNDING)), PARTITION_WAYS_MAX + 1);
+}
+
+static int take_least(struct division *division, unsigned least)
+{
+	size_t n = division->list->n, most = 0;
+	unsigned sum = 0;
+	char name[NAME_SHOWN], known[NUMBER_TEXT];
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned from = known_from(division, i);
+
+		division->least[i] = from > least ? from : least;
+		sum += division->least[i];
+		most = division->least[i] > division->least[most] ? i : most;
+	}
+	if (sum <= division->cache.ways ||
+	        (division->clusters && division->least[most] <= division->cache.ways))
+		return MTL_DONE;
+	return complain(MTL_NOT_ENOUGH,
+	        "the curves say nothing of parts so small: that of %s begins at %s, %u of %u "
+	        "ways; observe it for longer, or give `mtl trace` smaller --sizes",
+	        show_name(division->list->operands[most].name, name, sizeof(name)),
+	        size_format(division->list->demands[most]->smallest_known_bytes, known),
+	        division->least[most], division->cache.ways);
+}
+
+/* --- the best division */
+
+/* Misses with 0 ... ways ways of all groups, in one allocation, low and high behind them. */
+static int make_claims(
+        const struct division *division, struct mtl_claim *ret_claims, double **ret_numbers)
+{
+	size_t n = division->list->n, row = division->cache.ways + 1;
+	double *numbers = calloc(3 * n, row * sizeof(double));
+
+	if (!numbers)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct mtl_demand *demand = division->list->demands[i];
+		double *misses = numbers + 3 * i * row, *low = misses + row, *high = low + row;
+
+		for (unsigned k = 0; k < row; k++)
+			misses[k] = mtl_demand_misses(
+			        demand, k * division->way_bytes, &low[k], &high[k]);
+		ret_claims[i] = (struct mtl_claim){.misses = misses,
+		        .low = low,
+		        .high = high,
+		        .falls = true,
+		        .work = demand->work,
+		        .weight = division->weights[i],
+		        .least_ways = division->least[i]};
+	}
+	*ret_numbers = numbers;
+	return 0;
+}
+
+static int divide_in_clusters(struct division *division)
+{
+	struct mtl_cluster_terms terms = {.way_bytes = division->way_bytes,
+	        .ways = division->cache.ways,
+	        .weights = division->weights,
+	        .objective = division->objective};
+
+	for (size_t i = 0; i < division->list->n; i++)
+		if (division->least[i] > terms.least_ways)
+			terms.least_ways = division->least[i];
+	return mtl_partition_clusters(division->list->demands, division->list->n, &terms,
+	        division->cluster, division->ways);
+}
+
+static int divide(struct division *division)
+{
+	size_t n = division->list->n;
+	_cleanup_free_ struct mtl_claim *claims = calloc(n, sizeof(*claims));
+	_cleanup_free_ double *numbers = NULL;
+	int r = claims ? make_claims(division, claims, &numbers) : -ENOMEM;
+
+	for (size_t i = 0; i < n; i++)
+		division->cluster[i] = (unsigned)i;
+	if (r == 0)
+		r = division->clusters ? divide_in_clusters(division)
+		                       : mtl_partition(claims, n, division->cache.ways,
+		                                 division->objective, division->ways);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if (division->cluster[i] >= division->n_clusters)
+			division->n_clusters = division->cluster[i] + 1;
+	division->regret = NAN;
+	if (r == 0 && division->n_clusters == n)
+		r = mtl_partition_regret(
+		        claims, n, division->cache.ways, division->ways, &division->regret);
+	return r;
+}
+
+/* --- the three states */
+
+static int state_init(struct division_state *state, size_t n)
+{
+	state->bytes = calloc(2 * n, sizeof(double));
+	state->misses = state->bytes + n;
+	return state->bytes ? 0 : -ENOMEM;
+}
+
+/* Those of one cluster, in its part; alone in it, without the detour that rounds. */
+static int share_part(
+        const struct division *division, unsigned cluster, struct division_state *state)
+{
+	size_t n = division->list->n, first = division_first(division, cluster), members = 0;
+	_cleanup_free_ const struct mtl_demand **demands = calloc(n, sizeof(struct mtl_demand *));
+	_cleanup_free_ double *numbers = calloc(2 * n, sizeof(double));
+	double bytes = division->ways[first] * division->way_bytes, time;
+	int r;
+
+	if (!demands || !numbers)
+		return -ENOMEM;
+	for (size_t i = first; i < n; i++)
+		if (division->cluster[i] == cluster)
+			demands[members++] = division->list->demands[i];
+	if (members == 1) {
+		state->bytes[first] = bytes;
+		state->misses[first] = mtl_demand_misses(demands[0], bytes, NULL, NULL);
+		return 0;
+	}
+	r = mtl_demands_share(demands, members, bytes, &time, numbers, numbers + n);
+	for (size_t i = first, at = 0; r == 0 && i < n; i++) {
+		if (division->cluster[i] != cluster)
+			continue;
+		state->bytes[i] = isinf(time) ? bytes : numbers[at];
+		state->misses[i] = numbers[n + at++];
+	}
+	return r;
+}
+
+static int fill_chosen(struct division *division)
+{
+	int r = 0;
+
+	for (unsigned c = 0; r == 0 && c < division->n_clusters; c++)
+		r = share_part(division, c, &division->chosen);
+	return r;
+}
+
+static int fill_equal(struct division *division)
+{
+	size_t n = division->list->n;
+
+	for (size_t i = 0; i < n; i++) {
+		division->equal_ways[i] = mtl_partition_equal_share(n, division->cache.ways, i);
+		division->equal.bytes[i] = division->equal_ways[i] * division->way_bytes;
+		division->equal.misses[i] = mtl_demand_misses(
+		        division->list->demands[i], division->equal.bytes[i], NULL, NULL);
+	}
+	return 0;
+}
+
+static int fill_whole(struct division *division)
+{
+	struct division_state *whole = &division->whole;
+	double time;
+	int r = mtl_demands_share(division->list->demands, division->list->n, division->cache.bytes,
+	        &time, whole->bytes, whole->misses);
+
+	for (size_t i = 0; r == 0 && isinf(time) && i < division->list->n; i++)
+		whole->bytes[i] = division->cache.bytes;
+	return r;
+}
+
+static void sum_up(const struct division *division, struct division_state *state)
+{
+	for (size_t i = 0; i < division->list->n; i++) {
+		const struct mtl_demand *demand = division->list->demands[i];
+		double least = mtl_demand_misses(demand, division->cache.bytes, NULL, NULL);
+
+		state->total += division->weights[i] * state->misses[i];
+		state->worst =
+		        fmax(state->worst, mtl_slowdown(demand->work, state->misses[i], least));
+	}
+}
+
+/* --- all of it */
+
+/* Contiguous, from bit 0 up, in the order of the groups. */
+static void place(struct division *division)
+{
+	unsigned at = 0;
+
+	for (unsigned c = 0; c < division->n_clusters; c++) {
+		unsigned ways = division->ways[division_first(division, c)];
+
+		for (size_t i = 0; i < division->list->n; i++)
+			if (division->cluster[i] == c && ways > 0)
+				division->masks[i] = UINT64_MAX >> (64 - ways) << at;
+		at += ways;
+	}
+}
+
+static int allocate(struct division *division)
+{
+	size_t n = division->list->n;
+	int r;
+
+	division->weights = calloc(n, sizeof(double));
+	division->least = calloc(n, sizeof(unsigned));
+	division->ways = calloc(n, sizeof(unsigned));
+	division->equal_ways = calloc(n, sizeof(unsigned));
+	division->cluster = calloc(n, sizeof(unsigned));
+	division->masks = calloc(n, sizeof(uint64_t));
+	r = state_init(&division->chosen, n);
+	r = r ?: state_init(&division->equal, n);
+	r = r ?: state_init(&division->whole, n);
+	return division->weights && division->least && division->ways && division->equal_ways &&
+	                       division->cluster && division->masks
+	               ? r
+	               : -ENOMEM;
+}
+
+static int no_division(const struct division *division, int r)
+{
+	if (r == -E2BIG)
+		return complain(MTL_USAGE,
+		        "partition: --clusters tries everything: %zu groups are more than %d",
+		        division->list->n, MTL_CLUSTERED_MAX);
+	if (r == -ENOSPC && division->objective == MTL_GUARANTEE)
+		return complain(MTL_FAILED,
+		        "there is no division that guarantees everybody an equal share's misses "
+		        "and the least number of ways");
+	if (r == -ENOSPC)
+		return complain(MTL_FAILED, "there is no division with so many ways for each");
+	return complain(MTL_FAILED, "cannot divide this cache: %s", strerror(-r));
+}
+
+int division_new(const struct demand_list *list, const struct demand_cache *cache,
+        const struct options *options, unsigned least, struct division *ret_division)
+{
+	struct division *division = ret_division;
+	int code, r;
+
+	*division = (struct division){.list = list,
+	        .cache = *cache,
+	        .way_bytes = cache->bytes / cache->ways,
+	        .objective = options->objective,
+	        .clusters = options->clusters};
+	r = allocate(division);
+	if (r < 0)
+		return no_division(division, r);
+	code = take_weights(division, &options->weights);
+	code = code ?: take_least(division, least);
+	if (code != MTL_DONE)
+		return code;
+	r = divide(division);
+	r = r ?: fill_chosen(division);
+	r = r ?: fill_equal(division);
+	r = r ?: fill_whole(division);
+	if (r < 0)
+		return no_division(division, r);
+	sum_up(division, &division->chosen);
+	sum_up(division, &division->equal);
+	sum_up(division, &division->whole);
+	place(division);
+	return division_compare(division);
+}
+
+void division_done(struct division *division)
+{
+	for (size_t i = 0; division->lines && i < division->list->n; i++) {
+		free(division->lines[i].group);
+		free(division->lines[i].schemata);
+	}
+	free(division->lines);
+	free(division->weights);
+	free(division->least);
+	free(division->ways);
+	free(division->equal_ways);
+	free(division->cluster);
+	free(division->masks);
+	free(division->chosen.bytes);
+	free(division->equal.bytes);
+	free(division->whole.bytes);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether to believe in a division: its gain over an equal share and over no division.
+ *
+ * All that is known of misses is their intervals, so a gain lies between a least and a most. Misses
+ * never rise with size: a group that has no less than there can lose nothing. Where the least is
+ * below 0 and the most above, nobody can tell, and there is no advice; where the gain is sure, or
+ * sure not to be, it is told.
+ *
+ * Slowdowns: whoever has no less than there is no slower than the worst there. So the worst of the
+ * division exceeds the worst of the other state at most by what the most that those with less can
+ * be slowed exceeds the least that the worst there can be.
+ */
+
+#include "division.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "partition.h"
+#include "size.h"
+
+#define ROUNDING 1e-9
+
+static bool uncertain(const struct division_gain *gain)
+{
+	return gain->least < 0 && gain->most > 0;
+}
+
+/* The least by which a total falls where groups have `to` instead of `from`. */
+static double least_fall(
+        const struct division *division, const double *from, const double *to, double *ret_fall)
+{
+	double fall = 0, least = 0;
+
+	for (size_t i = 0; i < division->list->n; i++) {
+		double from_low, to_high, weight = division->weights[i];
+		double before =
+		        mtl_demand_misses(division->list->demands[i], from[i], &from_low, NULL);
+		double after = mtl_demand_misses(division->list->demands[i], to[i], NULL, &to_high);
+
+		fall += weight * (before - after);
+		if (to[i] > from[i])
+			least += weight * fmax(from_low - to_high, 0);
+		else if (to[i] < from[i])
+			least += weight * (from_low - to_high);
+	}
+	*ret_fall = fall;
+	return least;
+}
+
+/* The same of the worst slowdown. */
+static double least_relief(const struct division *division, const double *from, const double *to)
+{
+	double before = 1, after = 1;
+
+	for (size_t i = 0; i < division->list->n; i++) {
+		const struct mtl_demand *demand = division->list->demands[i];
+		double all_low, all_high, from_low, to_high;
+
+		mtl_demand_misses(demand, division->cache.bytes, &all_low, &all_high);
+		mtl_demand_misses(demand, from[i], &from_low, NULL);
+		mtl_demand_misses(demand, to[i], NULL, &to_high);
+		before = fmax(
+		        before, mtl_slowdown(demand->work, from_low, fmin(all_high, from_low)));
+		if (to[i] < from[i])
+			after = fmax(after, mtl_slowdown(demand->work, to_high, all_low));
+	}
+	return fmin(before - after, 0);
+}
+
+static struct division_gain compare(
+        const struct division *division, const struct division_state *other)
+{
+	const double *from = other->bytes, *to = division->chosen.bytes;
+	struct division_gain gain;
+	double back;
+
+	if (division->objective == MTL_FAIR)
+		return (struct division_gain){other->worst - division->chosen.worst,
+		        least_relief(division, from, to), -least_relief(division, to, from)};
+	gain.least = least_fall(division, from, to, &gain.gain);
+	gain.most = -least_fall(division, to, from, &back);
+	return gain;
+}
+
+size_t division_robbed(const struct division *division)
+{
+	size_t i = 0;
+
+	while (i < division->list->n &&
+	        division->whole.misses[i] <= division->equal.misses[i] * (1 + ROUNDING))
+		i++;
+	return i;
+}
+
+bool division_is_better(const struct division *division)
+{
+	bool no_rival = division->objective == MTL_GUARANTEE &&
+	                division_robbed(division) < division->list->n;
+
+	return division->over_equal.gain >= 0 && (division->over_whole.gain > 0 || no_rival);
+}
+
+static void gain_text(const struct division *division, const struct division_gain *gain,
+        char *ret_text, size_t size)
+{
+	char likely[NUMBER_TEXT], least[NUMBER_TEXT], most[NUMBER_TEXT];
+
+	if (division->objective == MTL_FAIR)
+		snprintf(ret_text, size,
+		        "%s%s less of the worst slowdown, or anything from -%s to %s",
+		        gain->gain < 0 ? "-" : "", ratio_format(fabs(gain->gain), likely),
+		        ratio_format(fabs(gain->least), least), ratio_format(gain->most, most));
+	else
+		snprintf(ret_text, size, "%s %s fewer, or anything from %s to %s",
+		        count_format(gain->gain, likely), demands_unit(division->list),
+		        count_format(gain->least, least), count_format(gain->most, most));
+}
+
+/* "11, 5" */
+static void ways_text(const struct division *division, char *ret_text, size_t size)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < division->list->n && at < size; i++)
+		at += (size_t)snprintf(
+		        ret_text + at, size - at, "%s%u", i ? ", " : "", division->ways[i]);
+}
+
+static int too_uncertain(const struct division *division)
+{
+	char equal[200], whole[200], ways[200];
+
+	gain_text(division, &division->over_equal, equal, sizeof(equal));
+	gain_text(division, &division->over_whole, whole, sizeof(whole));
+	ways_text(division, ways, sizeof(ways));
+	return complain(MTL_NOT_ENOUGH,
+	        "the curves are too uncertain to tell whether the best division (%s ways) is "
+	        "better: than an equal share, %s; than the cache undivided, %s; observe for longer",
+	        ways, equal, whole);
+}
+
+int division_compare(struct division *division)
+{
+	division->over_equal = compare(division, &division->equal);
+	division->over_whole = compare(division, &division->whole);
+	return uncertain(&division->over_equal) || uncertain(&division->over_whole)
+	               ? too_uncertain(division)
+	               : MTL_DONE;
+}

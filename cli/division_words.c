@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A division in words: why each group has what it has, against an equal share; what all of it comes
+ * to; what is not known.
+ */
+
+#include "division.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "size.h"
+
+#define NAME 40
+
+/* " (-45 %)", or nothing where there is nothing to compare with. */
+static char *change_text(double from, double to, char ret_text[NUMBER_TEXT + 8])
+{
+	char number[NUMBER_TEXT];
+
+	*ret_text = '\0';
+	if (from > 0 && to < 10 * from)
+		snprintf(ret_text, NUMBER_TEXT + 8, " (%s%s)", to < from ? "-" : "+",
+		        percent_format(fabs(to / from - 1), number));
+	return ret_text;
+}
+
+static const char *plural(unsigned n)
+{
+	return n == 1 ? "way" : "ways";
+}
+
+static double misses_with(const struct division *division, size_t i, unsigned ways)
+{
+	return mtl_demand_misses(
+	        division->list->demands[i], ways * division->way_bytes, NULL, NULL);
+}
+
+static void equal_reason(const struct division *division, size_t i, char *ret_text, size_t size)
+{
+	unsigned ways = division->ways[i];
+	double now = division->chosen.misses[i];
+	char spared[NUMBER_TEXT], added[NUMBER_TEXT];
+
+	count_format(misses_with(division, i, ways - 1) - now, added);
+	count_format(now - misses_with(division, i, ways + 1), spared);
+	if (ways < division->cache.ways)
+		snprintf(ret_text, size,
+		        "an equal share: one way more would spare it %s %s, one fewer cost it %s",
+		        spared, demands_unit(division->list), added);
+	else
+		snprintf(ret_text, size, "all there is");
+}
+
+static void cluster_reason(const struct division *division, size_t i, char *ret_text, size_t size)
+{
+	char name[NAME], bytes[NUMBER_TEXT];
+	double held = fmin(division->chosen.bytes[i], division->list->demands[i]->footprint_bytes);
+	int at = snprintf(
+	        ret_text, size, "occupies %s of a part it shares with", size_format(held, bytes));
+	bool first = true;
+
+	for (size_t j = 0; j < division->list->n && (size_t)at < size; j++) {
+		if (j == i || division->cluster[j] != division->cluster[i])
+			continue;
+		at += snprintf(ret_text + at, size - (size_t)at, "%s %s", first ? "" : ",",
+		        show_name(division->list->operands[j].name, name, sizeof(name)));
+		first = false;
+	}
+}
+
+static bool shares(const struct division *division, size_t i)
+{
+	for (size_t j = 0; j < division->list->n; j++)
+		if (j != i && division->cluster[j] == division->cluster[i])
+			return true;
+	return false;
+}
+
+void division_reason(const struct division *division, size_t i, char *ret_text, size_t size)
+{
+	unsigned ways = division->ways[i], equal = division->equal_ways[i];
+	unsigned apart = ways > equal ? ways - equal : equal - ways;
+	double before = division->equal.misses[i], now = division->chosen.misses[i];
+	char number[NUMBER_TEXT], change[NUMBER_TEXT + 8];
+
+	count_format(fabs(now - before), number);
+	change_text(before, now, change);
+	if (shares(division, i))
+		cluster_reason(division, i, ret_text, size);
+	else if (ways == equal)
+		equal_reason(division, i, ret_text, size);
+	else if (now == before && ways < equal)
+		snprintf(ret_text, size,
+		        "%u %s fewer than an equal share, which would spare it nothing", apart,
+		        plural(apart));
+	else if (now == before)
+		snprintf(ret_text, size, "%u %s more than an equal share, which help nobody", apart,
+		        plural(apart));
+	else
+		snprintf(ret_text, size, "%u %s %s than an equal share %s it %s %s%s", apart,
+		        plural(apart), ways > equal ? "more" : "fewer",
+		        apart == 1 ? (ways > equal ? "spares" : "costs")
+		                   : (ways > equal ? "spare" : "cost"),
+		        number, demands_unit(division->list), change);
+}
+
+bool division_note(const struct division *division, size_t i, char *ret_text, size_t size)
+{
+	const struct demand_operand *operand = &division->list->operands[i];
+	char name[NAME_SHOWN], known[NUMBER_TEXT];
+
+	if (demand_note(operand, division->chosen.bytes[i], ret_text, size))
+		return true;
+	if (division->way_bytes >= operand->demand->smallest_known_bytes ||
+	        division->ways[i] > division->least[i])
+		return false;
+	snprintf(ret_text, size,
+	        "the curve of %s says nothing of less than %s: fewer than %u ways were not "
+	        "considered",
+	        show_name(operand->name, name, sizeof(name)),
+	        size_format(operand->demand->smallest_known_bytes, known), division->least[i]);
+	return true;
+}
+
+/* "12 % fewer misses than" */
+static void against(const struct division *division, const struct division_state *other,
+        const char *name, char *ret_text, size_t size)
+{
+	double now = division->chosen.total, before = other->total;
+	char number[NUMBER_TEXT];
+
+	if (division->objective == MTL_FAIR)
+		snprintf(ret_text, size, "%s %s", ratio_format(other->worst, number), name);
+	else if (now == before)
+		snprintf(ret_text, size, "as many misses as %s", name);
+	else if (before > 0 && now < 10 * before)
+		snprintf(ret_text, size, "%s %s misses than %s",
+		        percent_format(fabs(now / before - 1), number),
+		        now < before ? "fewer" : "more", name);
+	else
+		snprintf(ret_text, size, "%s more misses than %s",
+		        count_format(now - before, number), name);
+}
+
+static void say_regret(const struct division *division, char *ret_text, size_t size)
+{
+	char number[NUMBER_TEXT];
+
+	*ret_text = '\0';
+	if (!(division->regret > 0))
+		return;
+	count_format(division->regret, number);
+	if (division->objective == MTL_TOTAL)
+		snprintf(ret_text, size,
+		        " Within the curves' intervals another division can be better by up to %s "
+		        "%s.",
+		        number, demands_unit(division->list));
+	else
+		snprintf(ret_text, size,
+		        " Divisions that are about the total alone can have up to %s %s fewer.",
+		        number, demands_unit(division->list));
+}
+
+static void say_advice(const struct division *division, char *ret_text, size_t size)
+{
+	size_t robbed = division_robbed(division);
+	char name[NAME];
+
+	*ret_text = '\0';
+	if (!division_is_better(division))
+		snprintf(ret_text, size, "; better %s",
+		        division->over_whole.gain <= 0 ? "leave the cache undivided"
+		                                       : "give equal shares");
+	else if (division->over_whole.gain <= 0)
+		snprintf(ret_text, size, ", where %s misses more than with an equal share",
+		        show_name(division->list->operands[robbed].name, name, sizeof(name)));
+}
+
+void division_verdict(const struct division *division, char *ret_text, size_t size)
+{
+	char equal[120], whole[120], number[NUMBER_TEXT], advice[120], regret[160];
+
+	against(division, &division->equal, "with equal shares", equal, sizeof(equal));
+	against(division, &division->whole, "undivided", whole, sizeof(whole));
+	say_advice(division, advice, sizeof(advice));
+	say_regret(division, regret, sizeof(regret));
+	if (division->objective == MTL_FAIR)
+		snprintf(ret_text, size, "Worst slowdown %s, against %s and %s%s.%s",
+		        ratio_format(division->chosen.worst, number), equal, whole, advice, regret);
+	else
+		snprintf(ret_text, size, "%c%s, %s%s.%s", equal[0] == 'a' ? 'A' : equal[0],
+		        equal + 1, whole, advice, regret);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What options of `mtl partition` accept: numbers of ways, a positive number, an objective by name
+ * and weights, "a=2,b=0.5" (a name may have '=' in it: the last one counts).
+ */
+
+#include "partition_options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "option_values.h"
+
+#define LEAST 1e-12
+#define MOST 1e12
+
+static const char *const objectives[] = {
+        [MTL_TOTAL] = "total",
+        [MTL_FAIR] = "fair",
+        [MTL_GUARANTEE] = "guarantee",
+};
+
+#define N_OBJECTIVES (sizeof(objectives) / sizeof(*objectives))
+
+const char *objective_name(enum mtl_objective objective)
+{
+	return objectives[objective];
+}
+
+int value_objective(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	for (size_t i = 0; i < N_OBJECTIVES; i++) {
+		if (strcmp(objectives[i], text) == 0) {
+			*(enum mtl_objective *)field = (enum mtl_objective)i;
+			return 0;
+		}
+	}
+	snprintf(ret_error, error_size,
+	        "'%.60s' is not an objective: choose total, fair or guarantee", text);
+	return -EINVAL;
+}
+
+int value_ways(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	size_t digits = strspn(text, "0123456789");
+	unsigned long ways =
+	        digits > 0 && digits < 9 && !text[digits] ? strtoul(text, NULL, 10) : 0;
+
+	if (ways < 1 || ways > PARTITION_WAYS_MAX) {
+		snprintf(ret_error, error_size, "'%.60s' is not a number of ways: give 1 to %d",
+		        text, PARTITION_WAYS_MAX);
+		return -EINVAL;
+	}
+	*(unsigned *)field = (unsigned)ways;
+	return 0;
+}
+
+int value_positive(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	/* what strtod() takes for more (hex, inf, signs, blanks) is not for us */
+	if (end == text || *end || text[strspn(text, "0123456789.eE-")] || text[0] == '-' ||
+	        !(value >= LEAST && value <= MOST)) {
+		snprintf(ret_error, error_size,
+		        "'%.60s' is not a positive number: give one such as 2, 0.5 or 1e-7", text);
+		return -EINVAL;
+	}
+	*(double *)field = value;
+	return 0;
+}
+
+static int add_weight(
+        struct weight_list *list, const char *text, char *ret_error, size_t error_size)
+{
+	const char *equals = strrchr(text, '=');
+	struct weight weight = {0}, *more;
+
+	if (!equals || equals == text) {
+		snprintf(ret_error, error_size,
+		        "'%.60s' is not a weight: give NAME=W, such as a=2,b=0.5", text);
+		return -EINVAL;
+	}
+	if (value_positive(equals + 1, &weight.value, ret_error, error_size) < 0)
+		return -EINVAL;
+	more = reallocarray(list->weights, list->n + 1, sizeof(*more));
+	weight.name = strndup(text, (size_t)(equals - text));
+	if (more)
+		list->weights = more;
+	if (!more || !weight.name) {
+		free(weight.name);
+		snprintf(ret_error, error_size, "out of memory");
+		return -ENOMEM;
+	}
+	list->weights[list->n++] = weight;
+	return 0;
+}
+
+int value_weights(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	_cleanup_(weights_done) struct weight_list list = {0};
+	_cleanup_free_ char *copy = strdup(text);
+	char *rest = copy, *token;
+
+	while ((token = strsep(&rest, ","))) {
+		int r = add_weight(&list, token, ret_error, error_size);
+
+		if (r < 0)
+			return r;
+	}
+	weights_done(field);
+	*(struct weight_list *)field = list;
+	list = (struct weight_list){0};
+	return 0;
+}
+
+void weights_done(struct weight_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		free(list->weights[i].name);
+	free(list->weights);
+	*list = (struct weight_list){0};
+}

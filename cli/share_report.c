@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What programs do to each other, as a table with a sentence, as JSON, as CSV and as a picture.
+ *
+ * The picture has for each program its misses alone and together with the others, over the size of
+ * the cache, from 1/256 to 4 times the one asked about, which is marked.
+ */
+
+#include "share.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "json_fields.h"
+#include "object.h"
+#include "plot_file.h"
+#include "size.h"
+#include "table.h"
+
+#define CELL 160
+#define NOTE 320
+#define PLOT_STEPS 160 /* 16 a doubling */
+#define PLOT_BELOW 8   /* doublings */
+
+static char *size_text(const struct share *share, double size, char *ret_text)
+{
+	return (share->list->operands[0].is_data ? count_format : size_format)(size, ret_text);
+}
+
+/* --- for people */
+
+static void worse_cell(double alone, double together, char ret_text[CELL])
+{
+	char number[NUMBER_TEXT];
+
+	if (!(together > alone))
+		snprintf(ret_text, CELL, "no");
+	else if (alone <= 0)
+		snprintf(ret_text, CELL, "from none");
+	else if (together < 10 * alone)
+		snprintf(ret_text, CELL, "+%s", percent_format(together / alone - 1, number));
+	else
+		snprintf(ret_text, CELL, "%sx", ratio_format(together / alone, number));
+}
+
+static void neighbour_cell(const struct share *share, size_t i, char ret_text[CELL])
+{
+	size_t n = share->list->n, worst = share_worst(share, i);
+	char number[NUMBER_TEXT], name[40];
+
+	if (worst == n)
+		snprintf(ret_text, CELL, "-");
+	else
+		snprintf(ret_text, CELL, "%s (%s)",
+		        show_name(share->list->operands[worst].name, name, sizeof(name)),
+		        count_format(share->together[i] - share->without[i * n + worst], number));
+}
+
+static void name_cell(const struct demand_operand *operand, char ret_text[CELL])
+{
+	char name[40];
+
+	snprintf(ret_text, CELL, "%s%s%s", show_name(operand->name, name, sizeof(name)),
+	        operand->pid ? " " : "", operand->pid ? operand->comm : "");
+}
+
+static int add_row(struct table *table, const struct share *share, size_t i)
+{
+	char name[CELL], worse[CELL], neighbour[CELL];
+	char occupancy[NUMBER_TEXT], alone[NUMBER_TEXT], together[NUMBER_TEXT];
+	const char *cells[] = {name, occupancy, alone, together, worse, neighbour};
+
+	name_cell(&share->list->operands[i], name);
+	size_text(share, share->occupancy[i], occupancy);
+	count_format(share->alone[i], alone);
+	count_format(share->together[i], together);
+	worse_cell(share->alone[i], share->together[i], worse);
+	neighbour_cell(share, i, neighbour);
+	return table_add(table, cells, false);
+}
+
+static int print_table(FILE *file, const struct share *share, const struct terminal *terminal)
+{
+	_cleanup_(table_freep) struct table *table = NULL;
+	const struct table_column columns[] = {{"program", LEFT, 0}, {"occupies", RIGHT, 0},
+	        {"alone", RIGHT, 0}, {"together", RIGHT, 0}, {"worse", RIGHT, 0},
+	        {"hurt most by", LEFT, 0}};
+	int r;
+
+	r = table_new(columns, sizeof(columns) / sizeof(*columns), terminal, &table);
+	for (size_t i = 0; r == 0 && i < share->list->n; i++)
+		r = add_row(table, share, i);
+	return r ?: table_print(table, file);
+}
+
+static void print_heading(FILE *file, const struct share *share)
+{
+	const struct demand_list *list = share->list;
+	char size[NUMBER_TEXT], time[NUMBER_TEXT];
+
+	fprintf(file, "A cache of %s, ", size_text(share, share->size_bytes, size));
+	if (isinf(share->time))
+		fprintf(file, "which holds all that they touch.");
+	else if (list->operands[0].accesses > 0)
+		fprintf(file, "which all together fill in %s of a run.",
+		        percent_format(share->time, time));
+	else
+		fprintf(file, "which all together fill in %s.", seconds_format(share->time, time));
+	fprintf(file, " In %s:\n\n", demands_unit(list));
+}
+
+/* Whoever has most misses more than alone; n: nobody. */
+static size_t find_sufferer(const struct share *share)
+{
+	size_t worst = share->list->n;
+	double most = 0;
+
+	for (size_t i = 0; i < share->list->n; i++) {
+		if (share->together[i] - share->alone[i] > most) {
+			most = share->together[i] - share->alone[i];
+			worst = i;
+		}
+	}
+	return worst;
+}
+
+static void print_sentence(FILE *file, const struct share *share)
+{
+	size_t n = share->list->n, i = find_sufferer(share), worst;
+	char name[NAME_SHOWN], other[NAME_SHOWN], added[NUMBER_TEXT], spared[NUMBER_TEXT];
+
+	if (i == n) {
+		fputs("\nNone of them misses more than alone.\n", file);
+		return;
+	}
+	worst = share_worst(share, i);
+	fprintf(file, "\n%s pays most for sharing: %s %s more than alone",
+	        show_name(share->list->operands[i].name, name, sizeof(name)),
+	        count_format(share->together[i] - share->alone[i], added),
+	        demands_unit(share->list));
+	if (worst < n)
+		fprintf(file, ", %s fewer without %s",
+		        count_format(share->together[i] - share->without[i * n + worst], spared),
+		        show_name(share->list->operands[worst].name, other, sizeof(other)));
+	fputs(".\n", file);
+}
+
+static void print_notes(FILE *file, const struct share *share, const struct terminal *terminal)
+{
+	char note[NOTE];
+
+	for (size_t i = 0; i < share->list->n; i++) {
+		if (!demand_note(
+		            &share->list->operands[i], share->occupancy[i], note, sizeof(note) - 8))
+			continue;
+		wrap_words(note, terminal->width - 6);
+		fprintf(file, "note: %s\n", note);
+	}
+}
+
+int share_report(FILE *file, const struct share *share, const struct terminal *terminal)
+{
+	int r;
+
+	print_heading(file, share);
+	r = print_table(file, share, terminal);
+	if (r < 0)
+		return r;
+	print_sentence(file, share);
+	print_notes(file, share, terminal);
+	return 0;
+}
+
+/* --- for programs */
+
+static int put_neighbours(struct json_object *program, const struct share *share, size_t i)
+{
+	struct json_object *array = json_object_new_array();
+	size_t n = share->list->n;
+	int r = mtl_json_put(program, "hurt_by", array);
+
+	for (size_t j = 0; r == 0 && j < n; j++) {
+		struct json_object *other = j != i ? json_object_new_object() : NULL;
+
+		if (j == i)
+			continue;
+		r = mtl_json_append(array, other);
+		r = r
+		            ?: mtl_json_put(other, "name",
+		                       json_object_new_string(share->list->operands[j].name));
+		r = r ?: object_put_number(other, "misses_without", share->without[i * n + j]);
+	}
+	return r;
+}
+
+static int put_program(struct json_object *programs, const struct share *share, size_t i)
+{
+	const struct demand_operand *operand = &share->list->operands[i];
+	struct json_object *program = json_object_new_object();
+	int r = mtl_json_append(programs, program);
+
+	r = r ?: mtl_json_put(program, "name", json_object_new_string(operand->name));
+	if (operand->pid)
+		r = r ?: mtl_json_put(program, "pid", json_object_new_int(operand->pid));
+	r = r ?: object_put_number(program, "footprint_bytes", operand->demand->footprint_bytes);
+	r = r ?: object_put_number(program, "occupancy_bytes", share->occupancy[i]);
+	r = r ?: object_put_number(program, "misses_alone", share->alone[i]);
+	r = r ?: object_put_number(program, "misses_together", share->together[i]);
+	if (operand->accesses > 0) {
+		r = r
+		            ?: object_put_number(program, "miss_ratio_alone",
+		                       share->alone[i] / operand->accesses);
+		r = r
+		            ?: object_put_number(program, "miss_ratio_together",
+		                       share->together[i] / operand->accesses);
+	}
+	return r ?: put_neighbours(program, share, i);
+}
+
+static int put_notes(struct json_object *object, const struct share *share)
+{
+	struct json_object *notes = json_object_new_array();
+	char note[NOTE];
+	int r = mtl_json_put(object, "notes", notes);
+
+	for (size_t i = 0; r == 0 && i < share->list->n; i++)
+		if (demand_note(&share->list->operands[i], share->occupancy[i], note, sizeof(note)))
+			r = mtl_json_append(notes, json_object_new_string(note));
+	return r;
+}
+
+static double sum(const double *numbers, size_t n)
+{
+	double all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all += numbers[i];
+	return all;
+}
+
+int share_to_json(const struct share *share, struct json_object **ret_object)
+{
+	_cleanup_json_ struct json_object *object = json_object_new_object();
+	struct json_object *programs;
+	size_t n = share->list->n;
+	int r;
+
+	if (!object)
+		return -ENOMEM;
+	r = object_put_number(object, "size_bytes", share->size_bytes);
+	r = r
+	            ?: mtl_json_put(object, "unit",
+	                       json_object_new_string(share->list->demands[0]->unit));
+	r = r ?: object_put_number(object, "fill_time", share->time);
+	r = r ?: object_put_number(object, "misses_alone", sum(share->alone, n));
+	r = r ?: object_put_number(object, "misses_together", sum(share->together, n));
+	r = r ?: mtl_json_put(object, "programs", programs = json_object_new_array());
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = put_program(programs, share, i);
+	r = r ?: put_notes(object, share);
+	if (r == 0)
+		*ret_object = TAKE_PTR(object);
+	return r;
+}
+
+void share_csv(FILE *file, const struct share *share)
+{
+	size_t n = share->list->n;
+
+	fputs("name,neighbour,occupancy_bytes,misses_alone,misses_together,misses_without\n", file);
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < n; j++) {
+			if (j == i)
+				continue;
+			demand_csv_name(file, &share->list->operands[i]);
+			fputc(',', file);
+			demand_csv_name(file, &share->list->operands[j]);
+			fprintf(file, ",%.17g,%.17g,%.17g,%.17g\n", share->occupancy[i],
+			        share->alone[i], share->together[i], share->without[i * n + j]);
+		}
+	}
+}
+
+/* --- the picture */
+
+/* sizes, then for each program alone and together, PLOT_STEPS numbers each, with names. */
+struct drawing {
+	double *numbers;
+	char (*names)[64];
+	struct plot_series *series;
+};
+
+static void drawing_done(struct drawing *drawing)
+{
+	free(drawing->numbers);
+	free(drawing->names);
+	free(drawing->series);
+}
+
+static int compute(const struct share *share, struct drawing *drawing)
+{
+	size_t n = share->list->n;
+	_cleanup_free_ double *numbers = calloc(2 * n, sizeof(double));
+	double time, *sizes = drawing->numbers, *values = sizes + PLOT_STEPS;
+	int r = numbers ? 0 : -ENOMEM;
+
+	for (size_t s = 0; r == 0 && s < PLOT_STEPS; s++) {
+		sizes[s] = share->size_bytes * exp2((double)s / 16 - PLOT_BELOW);
+		r = mtl_demands_share(
+		        share->list->demands, n, sizes[s], &time, numbers, numbers + n);
+		for (size_t i = 0; r == 0 && i < n; i++) {
+			values[2 * i * PLOT_STEPS + s] =
+			        mtl_demand_misses(share->list->demands[i], sizes[s], NULL, NULL);
+			values[(2 * i + 1) * PLOT_STEPS + s] = numbers[n + i];
+		}
+	}
+	return r;
+}
+
+static void fill_series(const struct share *share, struct drawing *drawing)
+{
+	for (size_t k = 0; k < 2 * share->list->n; k++) {
+		char name[40];
+
+		snprintf(drawing->names[k], sizeof(drawing->names[k]), "%s %s",
+		        show_name(share->list->operands[k / 2].name, name, sizeof(name)),
+		        k % 2 ? "together" : "alone");
+		drawing->series[k] = (struct plot_series){
+		        .name = drawing->names[k],
+		        .sizes = drawing->numbers,
+		        .values = drawing->numbers + (k + 1) * PLOT_STEPS,
+		        .n = PLOT_STEPS,
+		        .marked_sizes = &share->size_bytes,
+		        .marked_values = k % 2 ? &share->together[k / 2] : &share->alone[k / 2],
+		        .n_marked = 1,
+		};
+	}
+}
+
+int share_plot(const char *path, const struct share *share)
+{
+	_cleanup_(drawing_done) struct drawing drawing = {0};
+	size_t n = 2 * share->list->n;
+	struct plot_request request = {
+	        .title = "Alone, and together in one cache",
+	        .size_title = share->list->operands[0].is_data ? "data" : "cache size",
+	        .value_title = demands_unit(share->list),
+	        .bytes = !share->list->operands[0].is_data,
+	        .n_series = n,
+	};
+	char error[256];
+	int r;
+
+	drawing.numbers = calloc(n + 1, PLOT_STEPS * sizeof(double));
+	drawing.names = calloc(n, sizeof(*drawing.names));
+	drawing.series = calloc(n, sizeof(*drawing.series));
+	if (!drawing.numbers || !drawing.names || !drawing.series)
+		return complain(MTL_FAILED, "out of memory");
+	r = compute(share, &drawing);
+	if (r < 0)
+		return complain(MTL_FAILED, "cannot predict this: %s", strerror(-r));
+	fill_series(share, &drawing);
+	request.series = drawing.series;
+	r = plot_file_write(path, &request, error, sizeof(error));
+	return r < 0 ? complain(MTL_FAILED, "%s", error) : MTL_DONE;
+}

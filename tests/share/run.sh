@@ -1,0 +1,193 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# make check-share: `mtl share` and `mtl partition` as people call them, on traces of real programs:
+# answers that agree with each other and with the curves, messages, exit codes.
+
+cd "$(dirname "$0")/../.." || exit 1
+. tests/steps.sh
+
+build=${MTL_BUILD:-build}
+case $build in
+/*) ;;
+*) build=$PWD/$build ;;
+esac
+mtl=$build/mtl
+[ -x "$mtl" ] || die "$mtl is not there"
+work=$(mktemp -d)
+chmod 755 "$work"
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+
+# --- curves
+
+trace() { # NAME COMMAND...: its curve as $work/NAME.json
+    name=$1
+    shift
+    valgrind --tool=lackey --trace-mem=yes --log-file="$work/$name.trace" "$@" >"$work/none" ||
+        die "valgrind has no lackey"
+    "$mtl" trace "$work/$name.trace" --json >"$work/$name.json" || die "no curve of $name"
+}
+
+trace a true
+trace b expr 12345678901234567890 '*' 98765432109876543210
+awk 'BEGIN { for (i = 0; i < 60000; i++) printf " L %x,4\n", 65536 + i % 512 * 64 }' |
+    "$mtl" trace - --format lackey --json >"$work/scan.json"
+printf 'a b c a b c\n' | "$mtl" trace - --format tokens --json >"$work/data.json"
+head -c 300 "$work/a.json" >"$work/cut.json"
+a=$work/a.json b=$work/b.json scan=$work/scan.json
+
+# --- helpers
+
+# status of mtl ARG..., with its output in $work/out and $work/err
+run() {
+    status=0
+    "$mtl" "$@" >"$work/out" 2>"$work/err" || status=$?
+}
+
+shown() { # what the last run gave, for a step that failed; fails
+    echo "status $status"
+    head -c 2000 "$work/out"
+    head -c 2000 "$work/err"
+    return 1
+}
+
+# refuses STATUS PATTERN ARG...: ends with STATUS, says PATTERN on standard error and nothing else
+refuses() {
+    wanted=$1
+    pattern=$2
+    shift 2
+    run "$@"
+    [ "$status" = "$wanted" ] && [ ! -s "$work/out" ] && grep -qE -- "$pattern" "$work/err" || shown
+}
+
+# answers EXPRESSION ARG...: one JSON object of which EXPRESSION is true, and nothing on standard error
+answers() {
+    expression=$1
+    shift
+    run "$@" --json
+    [ "$status" = 0 ] && [ ! -s "$work/err" ] &&
+        jq -es "length == 1 and (.[0] | ($expression))" "$work/out" >/dev/null || shown
+}
+
+near='def near(a; b): ((a - b) | fabs) <= 1e-9 * ([(a | fabs), 1] | max);'
+
+# --- sharing
+
+step "occupancies fill the cache, misses rise" answers "$near"'
+    .unit == "run" and .size_bytes == 65536 and .fill_time > 0 and
+    near([.programs[].occupancy_bytes] | add; 65536) and
+    near(.misses_together; [.programs[].misses_together] | add) and
+    all(.programs[]; .misses_together >= .misses_alone and
+        ([.hurt_by[].misses_without] | max) <= .misses_together and
+        near(.miss_ratio_together * .misses_alone; .misses_together * .miss_ratio_alone))' \
+    share "$a" "$b" "$scan" --size 64K
+step "alone is the curve at that size" answers "$near"'
+    near(.programs[0].miss_ratio_alone;
+        '"$("$mtl" trace "$work/a.trace" --sizes 16K --json | jq '.points[0].miss_ratio')"')' \
+    share "$(
+        "$mtl" trace "$work/a.trace" --sizes 1K,4K,16K,64K --json >"$work/few.json"
+        echo "$work/few.json"
+    )" "$b" --size 16K
+step "a cache for all" answers '.fill_time == null and .misses_together == .misses_alone' \
+    share "$a" "$b" --size 1G
+step "numbers of data" answers '.size_bytes == 2 and .programs[1].name == "copy"' \
+    share "$work/data.json" "$(cp "$work/data.json" "$work/copy.json" && echo "$work/copy.json")" \
+    --size 2
+
+told() {
+    run share "$a" "$scan" --size 32K
+    [ "$status" = 0 ] && [ ! -s "$work/err" ] && grep -q '^scan pays most for sharing' "$work/out" &&
+        [ "$(wc -L <"$work/out")" -le 80 ] || shown
+}
+step "a table in 80 columns" told
+drawn() {
+    run share "$a" "$scan" --size 32K --csv --plot "$work/both.svg"
+    [ "$status" = 0 ] && [ "$(wc -l <"$work/out")" = 3 ] &&
+        grep -q 'scan together' "$work/both.svg" || shown
+}
+step "a picture, and a row for each pair" drawn
+
+# --- partition
+
+# the members and types that docs/PROTOCOL.md promises
+schema='(.groups | type) == "array" and ([.total, .equal_share, .unpartitioned, .regret_bound] |
+    all(type == "number")) and all(.groups[]; (.name | type) == "string" and
+    (.mask | test("^0x[0-9a-f]+$")) and (.miss_ratio | type) == "number")'
+step "what a partition says" answers "$schema"' and ([.groups[].name] == ["a", "b"]) and
+    ([.groups[].ways] | add) == 16' partition "$a" "$b" --ways 16 --size 32M
+step "the best of all divisions" answers "$near"'
+    .total <= .equal_share and .total <= .unpartitioned * 1.05 and .regret_bound == 0 and
+    near(.total; [.groups[].misses] | add) and ([.groups[].ways] | add) == 16' \
+    partition "$a" "$b" "$scan" --ways 16 --size 128K
+
+# each division in two, asked of `mtl trace` itself at the size of each part
+by_the_book() {
+    sizes=$(seq -s, 8192 8192 122880)
+    "$mtl" trace "$work/a.trace" --sizes "$sizes" --json >"$work/fine-a.json"
+    "$mtl" trace "$work/b.trace" --sizes "$sizes" --json >"$work/fine-b.json"
+    best=$(jq -es '. as [$a, $b] | [range(0; 15) | . as $i | select(($a.points | length) > $i) |
+        select(($b.points | length) > 14 - $i) | $a.points[$i].miss_ratio * $a.accesses +
+        $b.points[14 - $i].miss_ratio * $b.accesses] | min' "$work/fine-a.json" "$work/fine-b.json")
+    answers "$near near(.total; $best)" partition "$work/fine-a.json" "$work/fine-b.json" \
+        --ways 16 --size 128K
+}
+step "as many misses as the traces say, and no division has fewer" by_the_book
+step "a guarantee" answers 'all(.groups[]; .misses <= .equal_share)' \
+    partition "$a" "$b" "$scan" --ways 16 --size 128K --objective guarantee
+step "fairness" answers '.worst_slowdown.total <= .worst_slowdown.equal_share' \
+    partition "$a" "$b" "$scan" --ways 16 --size 128K --objective fair
+step "weights" answers "$near"'near(.total; 1e6 * .groups[0].misses + .groups[1].misses) and
+    .groups[0].ways > '"$("$mtl" partition "$a" "$b" --ways 16 --size 128K --weight b=1e6 --json |
+    jq '.groups[0].ways')" \
+    partition "$a" "$b" --ways 16 --size 128K --weight a=1e6
+step "clusters" answers "([.groups[].cluster] | max) < 3 and .total <= $(
+    "$mtl" partition "$a" "$b" "$scan" --ways 4 --size 64K --json | jq .total)" \
+    partition "$a" "$b" "$scan" --ways 4 --size 64K --clusters
+
+# --- the machine, from a copy of its sysfs
+
+cache=$work/root/sys/devices/system/cpu/cpu0/cache/index3
+mkdir -p "$cache"
+echo Unified >"$cache/type"
+echo 3 >"$cache/level"
+echo 128K >"$cache/size"
+echo 16 >"$cache/ways_of_associativity"
+step "the size from sysfs" answers '.size_bytes == 131072' share "$a" "$b" --root "$work/root"
+step "size and ways from sysfs" answers '.size_bytes == 131072 and .ways == 16' \
+    partition "$a" "$b" --root "$work/root"
+
+# --- what is wrong
+
+step "one program" refuses 2 'name two or more' share "$a"
+step "no program" refuses 2 'PID.FILE... is missing' share
+step "the same name twice" refuses 2 'two operands are called a' partition "$a" "$a" --ways 2 --size 2K
+step "no such file" refuses 1 'nowhere.json: No such file' share "$a" "$work/nowhere.json" --size 1M
+step "a curve cut off" refuses 1 'breaks off after byte 300' share "$a" "$work/cut.json" --size 1M
+step "another program's JSON" refuses 1 'neither a curve of mtld nor one of mtl trace' \
+    share "$a" "$(echo '{}' >"$work/empty.json" && echo "$work/empty.json")" --size 1M
+step "bytes and data" refuses 2 'numbers of data in data and bytes in a' \
+    share "$a" "$work/data.json" --size 1M
+step "more groups than ways" refuses 2 '2 groups are more than 1 ways' \
+    partition "$a" "$b" --ways 1 --size 1M
+step "not a multiple" refuses 2 'do not make 15 equal ways' partition "$a" "$b" --ways 15 --size 1M
+step "curves of large sizes only" refuses 3 'say nothing of parts so small' partition "$(
+    "$mtl" trace "$work/a.trace" --sizes 64K,128K --json >"$work/large.json"
+    echo "$work/large.json"
+)" "$b" --ways 4 --size 16K
+step "no mtld to ask" refuses 1 'mtld is not running' share 1 2 --size 1M --socket "$work/nothing"
+step "files cannot be moved" refuses 2 'a.json is a file' partition "$a" "$b" --apply
+full_disk() {
+    for command in "share --size 64K" "partition --ways 4 --size 64K"; do
+        for option in --json --csv ""; do
+            # shellcheck disable=SC2086
+            ! "$mtl" $command "$a" "$b" $option >/dev/full 2>"$work/err" || return 1
+            [ "$(cat "$work/err")" = \
+                "mtl: cannot write to standard output: No space left on device" ] ||
+                { cat "$work/err"; return 1; }
+        done
+    done
+}
+step "a full disk is said once" full_disk
+
+steps_total

@@ -11,7 +11,7 @@
 #include "profile.h"
 #include "traces.h"
 
-#define LONGEST 8 /* 5,288 traces; nothing about a profile begins at nine accesses */
+#define LONGEST 7 /* 1,154 traces; nothing about a profile begins at eight accesses */
 
 static struct mtl_profile *profile_of(const struct trace *t)
 {
@@ -101,7 +101,7 @@ static void footprints_are_those_of_all_windows(void **state)
 
 	while (trace_next(&t, trace_longest(LONGEST)))
 		check(&t);
-	for (unsigned run = 0; run < sim_runs(2000); run++) {
+	for (unsigned run = 0; run < sim_runs(400); run++) {
 		trace_random(&t, &random, 60);
 		check(&t);
 	}
@@ -114,7 +114,7 @@ static void bins_are_within_bounds(void **state)
 	uint64_t random = 17, sums[TRACE_MOST + 1];
 	(void)state;
 
-	for (unsigned run = 0; run < sim_runs(60); run++) {
+	for (unsigned run = 0; run < sim_runs(40); run++) {
 		trace_random(&t, &random, TRACE_MOST);
 		struct mtl_profile *p = profile_of(&t);
 		trace_window_sums(&t, sums);

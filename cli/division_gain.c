@@ -22,9 +22,16 @@
 
 #define ROUNDING 1e-9
 
-static bool uncertain(const struct division_gain *gain)
+/* What of a gain is no more than rounding. */
+static double rounding(const struct division *division)
 {
-	return gain->least < 0 && gain->most > 0;
+	return ROUNDING *
+	       (division->objective == MTL_FAIR ? division->whole.worst : division->whole.total);
+}
+
+static bool uncertain(const struct division *division, const struct division_gain *gain)
+{
+	return gain->least < -rounding(division) && gain->most > rounding(division);
 }
 
 /* The least by which a total falls where groups have `to` instead of `from`. */
@@ -99,7 +106,8 @@ bool division_is_better(const struct division *division)
 	bool no_rival = division->objective == MTL_GUARANTEE &&
 	                division_robbed(division) < division->list->n;
 
-	return division->over_equal.gain >= 0 && (division->over_whole.gain > 0 || no_rival);
+	return division->over_equal.gain >= -rounding(division) &&
+	       (division->over_whole.gain > rounding(division) || no_rival);
 }
 
 static void gain_text(const struct division *division, const struct division_gain *gain,
@@ -145,7 +153,8 @@ int division_compare(struct division *division)
 {
 	division->over_equal = compare(division, &division->equal);
 	division->over_whole = compare(division, &division->whole);
-	return uncertain(&division->over_equal) || uncertain(&division->over_whole)
+	return uncertain(division, &division->over_equal) ||
+	                       uncertain(division, &division->over_whole)
 	               ? too_uncertain(division)
 	               : MTL_DONE;
 }

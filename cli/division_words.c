@@ -170,8 +170,9 @@ static void say_advice(const struct division *division, char *ret_text, size_t s
 	*ret_text = '\0';
 	if (!division_is_better(division))
 		snprintf(ret_text, size, "; better %s",
-		        division->over_whole.gain <= 0 ? "leave the cache undivided"
-		                                       : "give equal shares");
+		        division->over_equal.gain < 0 && division->over_whole.gain > 0
+		                ? "give equal shares"
+		                : "leave the cache undivided");
 	else if (division->over_whole.gain <= 0)
 		snprintf(ret_text, size, ", where %s misses more than with an equal share",
 		        show_name(division->list->operands[robbed].name, name, sizeof(name)));

@@ -16,6 +16,7 @@
 
 static int listener;
 static pthread_t daemon_thread;
+static bool alike; /* the curves */
 
 /* Process 100 uses all it gets, 200 nothing beyond 2 ways. */
 static void curve_of(int pid, char *ret_text, size_t size)
@@ -23,7 +24,7 @@ static void curve_of(int pid, char *ret_text, size_t size)
 	struct live live = {.pid = pid, .footprint = 16e6, .resolution = 1, .step = WAY, .n = 11};
 
 	for (int i = 0; i < live.n; i++)
-		live.misses[i] = pid == 100 ? 1e6 - 9e4 * i : i ? 100 : 5e5;
+		live.misses[i] = pid == 100 || alike ? 1e6 - 9e4 * i : i ? 100 : 5e5;
 	live_text(&live, ret_text, size);
 }
 
@@ -112,6 +113,23 @@ static void it_is_applied_and_reverted(void **state)
 	is_as(&before);
 }
 
+static void what_is_no_better_is_not_applied(void **state)
+{
+	struct memory before;
+	int code;
+
+	(void)state;
+	machine(11, 1, false);
+	before = remember();
+	alike = true;
+	code = partition(2, "--apply", NULL);
+	alike = false;
+	assert_int_equal(code, MTL_FAILED);
+	assert_string_equal(output, "");
+	assert_true(is_said(errors, "not applied: "));
+	is_as(&before);
+}
+
 static void ways_of_exclusive_groups_are_not_divided(void **state)
 {
 	struct json_object *object;
@@ -157,6 +175,7 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, files_setup, files_teardown)
 	        TEST(the_cache_is_what_resctrl_divides),
 	        TEST(it_is_applied_and_reverted),
+	        TEST(what_is_no_better_is_not_applied),
 	        TEST(ways_of_exclusive_groups_are_not_divided),
 	        TEST(two_bits_at_least_where_the_processor_says_so),
 	        TEST(no_resctrl_is_said),

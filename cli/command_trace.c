@@ -67,19 +67,41 @@ static int take_caches(const struct trace_session *session, const struct trace_c
 	return r;
 }
 
-static int take_curve(const struct trace_session *session, const struct trace_method *method,
+/* The curve at the sizes asked for; without any, a curve for programs has more of them where it
+ * falls. */
+static int curve_at_sizes(const struct trace_session *session, const struct trace_method *method,
         struct trace_curve *ret_curve)
 {
 	const struct options *options = session->options;
+	struct trace_engine *engine = trace_pass_engine(session->pass, 0);
 	_cleanup_(trace_curve_done) struct trace_curve curve = {0};
 	struct number_list sizes = {0};
 	int r = trace_sizes(&session->facts, &options->sizes, &sizes);
 
-	if (r == 0)
-		r = trace_curve_new(&session->facts, method, trace_pass_engine(session->pass, 0),
-		        &sizes, &curve);
+	r = r ?: trace_curve_new(&session->facts, method, engine, &sizes, &curve);
 	free(sizes.values);
-	r = r ?: take_caches(session, &options->caches, &curve);
+	if (r == 0 && options->json && !options->sizes.n) {
+		r = trace_curve_falls(&curve, &sizes);
+		if (r == 0) {
+			r = trace_curve_new(&session->facts, method, engine, &sizes, ret_curve);
+			free(sizes.values);
+		}
+		return r;
+	}
+	if (r < 0)
+		return r;
+	*ret_curve = curve;
+	curve = (struct trace_curve){0};
+	return 0;
+}
+
+static int take_curve(const struct trace_session *session, const struct trace_method *method,
+        struct trace_curve *ret_curve)
+{
+	_cleanup_(trace_curve_done) struct trace_curve curve = {0};
+	int r = curve_at_sizes(session, method, &curve);
+
+	r = r ?: take_caches(session, &session->options->caches, &curve);
 	if (r < 0)
 		return r;
 	*ret_curve = curve;

@@ -40,6 +40,8 @@ int trace_curve_at(
         const struct trace_curve *curve, const double *sizes, size_t n, double *ret_ratios);
 /* The curve between its points, and the working set. -ENOMEM, -EINVAL. */
 int trace_curve_refine(struct trace_curve *curve);
+/* Its sizes, and more of them wherever it falls. values are the caller's. -ENOMEM, -EINVAL. */
+int trace_curve_falls(const struct trace_curve *curve, struct number_list *ret_sizes);
 void trace_curve_done(struct trace_curve *curve);
 
 /* {"accesses", "distinct", "cold", "line_bytes"}: how every JSON answer about a trace begins.

@@ -5,6 +5,10 @@
  * Between two points it is known in about FINE steps of whole lines, evenly over the logarithm of
  * size, so that pictures do not invent what is in between.
  *
+ * Where the curve falls by more than FALL from one size to the next, whole lines between them are
+ * added until it does not, or there is none: so that a curve that others read says where its cliffs
+ * are.
+ *
  * The working set is the smallest whole number of lines at which, first accesses apart, misses are
  * at most HELD of those at a single line. Misses do not rise with size, so it is looked for in
  * STEPS sizes, then between two of these, until there is nothing in between: a pass over the
@@ -22,6 +26,9 @@
 #define HELD 0.05
 #define STEPS 128
 #define ROUNDS 16 /* more than it takes */
+#define FALL 0.02
+#define MOST 1024 /* sizes */
+#define HALVINGS 64
 
 static int compare_sizes(const void *a, const void *b)
 {
@@ -97,6 +104,52 @@ static int find_working_set(struct trace_curve *curve)
 	            ?: trace_method_miss_ratios(
 	                       &curve->by, curve->engine, &high, 1, &curve->working_set_ratio);
 	curve->working_set_bytes = high * curve->facts->line_bytes;
+	return r;
+}
+
+/* The whole number of lines in the middle of two sizes; the lower one: there is none. */
+static double middle(double low, double high, double line)
+{
+	double size = line * round(sqrt(low * high) / line);
+
+	return size > low && size < high ? size : high - low > 1.5 * line ? low + line : low;
+}
+
+static int halve_falls(const struct trace_curve *curve, struct number_list *sizes)
+{
+	double *ratios = calloc(MOST, sizeof(*ratios));
+	size_t n = sizes->n;
+	int r = ratios ? trace_curve_at(curve, sizes->values, n, ratios) : -ENOMEM;
+
+	for (size_t i = 1; r == 0 && i < n && sizes->n < MOST; i++) {
+		double low = sizes->values[i - 1], high = sizes->values[i];
+		double size = middle(low, high, curve->facts->line_bytes);
+
+		if (ratios[i - 1] - ratios[i] > FALL && size > low)
+			sizes->values[sizes->n++] = size;
+	}
+	free(ratios);
+	if (r == 0)
+		sizes->n = unique(sizes->values, sizes->n);
+	return r;
+}
+
+int trace_curve_falls(const struct trace_curve *curve, struct number_list *ret_sizes)
+{
+	struct number_list sizes = {calloc(MOST, sizeof(double)), 0};
+	size_t before = 0;
+	int r = sizes.values ? 0 : -ENOMEM;
+
+	for (; r == 0 && sizes.n < curve->n_points && sizes.n < MOST; sizes.n++)
+		sizes.values[sizes.n] = curve->points[sizes.n].size_bytes;
+	for (int round = 0; r == 0 && sizes.n != before && round < HALVINGS; round++) {
+		before = sizes.n;
+		r = halve_falls(curve, &sizes);
+	}
+	if (r < 0)
+		free(sizes.values);
+	else
+		*ret_sizes = sizes;
 	return r;
 }
 

@@ -16,7 +16,6 @@
 
 #include "trace_source.h"
 
-#include <archive.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -28,6 +27,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "archive_library.h"
+
 #define RAW_BYTES ((size_t)256 * 1024)
 #define PEEK_BYTES 16    /* no fewer than any pattern has */
 #define PATTERN_BYTES 11 /* with the NUL of the string that says them */
@@ -36,6 +37,7 @@ struct trace_source {
 	char *name;
 	int fd;
 	const struct compression *compression; /* NULL: none */
+	const struct archive_library *library; /* NULL: not needed */
 	struct archive *archive;
 	z_stream inflater;
 	bool inflating; /* inflater is initialised */
@@ -246,7 +248,7 @@ static ssize_t give_raw(struct archive *archive, void *data, const void **ret_bu
 	                    : fill(source);
 
 	if (n < 0) {
-		archive_set_error(archive, (int)-n, "%s", strerror((int)-n));
+		source->library->archive_set_error(archive, (int)-n, "%s", strerror((int)-n));
 		return -1;
 	}
 	*ret_buffer = source->raw + source->raw_start;
@@ -256,14 +258,14 @@ static ssize_t give_raw(struct archive *archive, void *data, const void **ret_bu
 
 static int archive_failed(struct trace_source *source, char *ret_error, size_t error_size)
 {
-	return damaged(source, "are truncated or corrupt", archive_error_string(source->archive),
-	        ret_error, error_size);
+	return damaged(source, "are truncated or corrupt",
+	        source->library->archive_error_string(source->archive), ret_error, error_size);
 }
 
 /* How much the filter left of what it was given, or never asked for. */
 static int nothing_behind(struct trace_source *source, char *ret_error, size_t error_size)
 {
-	uint64_t used = (uint64_t)archive_filter_bytes(source->archive, -1);
+	uint64_t used = (uint64_t)source->library->archive_filter_bytes(source->archive, -1);
 	ssize_t n = source->raw_total == used ? fill(source) : 0;
 
 	if (n < 0)
@@ -281,8 +283,8 @@ static ssize_t read_archive(
 	size_t done = 0;
 
 	while (done < size && !source->finished) {
-		la_ssize_t n =
-		        archive_read_data(source->archive, (char *)buffer + done, size - done);
+		la_ssize_t n = source->library->archive_read_data(
+		        source->archive, (char *)buffer + done, size - done);
 		if (n < 0)
 			return archive_failed(source, ret_error, error_size);
 		if (n == 0) {
@@ -298,23 +300,28 @@ static ssize_t read_archive(
 
 static int start_archive(struct trace_source *source, char *ret_error, size_t error_size)
 {
-	struct archive *archive = archive_read_new();
 	struct archive_entry *entry;
+	struct archive *archive;
 	int status;
 
+	source->library = archive_library();
+	if (!source->library)
+		return damaged(source, "need libarchive", "apt-get install libarchive13", ret_error,
+		        error_size);
+	archive = source->library->archive_read_new();
 	if (!archive)
 		return cannot_read(source, -ENOMEM, ret_error, error_size);
 	source->archive = archive;
-	archive_read_support_format_raw(archive);
-	archive_read_support_format_empty(archive);
-	status = archive_read_append_filter(archive, source->compression->filter);
+	source->library->archive_read_support_format_raw(archive);
+	source->library->archive_read_support_format_empty(archive);
+	status = source->library->archive_read_append_filter(archive, source->compression->filter);
 	if (status == ARCHIVE_OK)
-		status = archive_read_open(archive, source, NULL, give_raw, NULL);
+		status = source->library->archive_read_open(archive, source, NULL, give_raw, NULL);
 	/* Content that cannot be decompressed at all is "empty" to libarchive. */
-	if (status == ARCHIVE_OK && archive_errno(archive))
+	if (status == ARCHIVE_OK && source->library->archive_errno(archive))
 		status = ARCHIVE_FATAL;
 	if (status == ARCHIVE_OK)
-		status = archive_read_next_header(archive, &entry);
+		status = source->library->archive_read_next_header(archive, &entry);
 	source->finished = status == ARCHIVE_EOF;
 	if (source->finished)
 		return nothing_behind(source, ret_error, error_size);
@@ -391,7 +398,8 @@ struct trace_source *trace_source_close(struct trace_source *source)
 {
 	if (!source)
 		return NULL;
-	archive_read_free(source->archive);
+	if (source->library)
+		source->library->archive_read_free(source->archive);
 	if (source->inflating)
 		inflateEnd(&source->inflater);
 	close(source->fd);

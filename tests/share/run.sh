@@ -72,6 +72,22 @@ answers() {
 
 near='def near(a; b): ((a - b) | fabs) <= 1e-9 * ([(a | fabs), 1] | max);'
 
+# --- cliffs
+
+# A loop of 1000 lines misses everything in any smaller cache, so 15 of 16 ways of 4K are no use to
+# it: what the curve says without --sizes must show that.
+awk 'BEGIN { for (i = 0; i < 40000; i++) printf " L %x,4\n", 65536 + i % 1000 * 64 }' |
+    "$mtl" trace - --format lackey --json >"$work/loop.json"
+awk 'BEGIN { srand(5); for (i = 0; i < 40000; i++)
+    printf " L %x,4\n", 65536 + 64 * int(3000 ^ rand()) }' |
+    "$mtl" trace - --format lackey --json >"$work/skew.json"
+step "a cliff between listed sizes is seen" answers \
+    '.groups[0].ways == 1 and .groups[1].ways == 15 and .advised' \
+    partition "$work/loop.json" "$work/skew.json" --ways 16 --size 64K
+step "sizes are listed where a curve falls" jq -e \
+    '[.points[] | select(.size_bytes == 63936 or .size_bytes == 64000) | .miss_ratio] == [1, 0.025]' \
+    "$work/loop.json"
+
 # --- sharing
 
 step "occupancies fill the cache, misses rise" answers "$near"'
@@ -98,7 +114,7 @@ step "numbers of data" answers '.size_bytes == 2 and .programs[1].name == "copy"
 told() {
     run share "$a" "$scan" --size 32K
     [ "$status" = 0 ] && [ ! -s "$work/err" ] && grep -q '^scan pays most for sharing' "$work/out" &&
-        [ "$(wc -L <"$work/out")" -le 80 ] || shown
+        ! grep -v '\.$' "$work/out" | grep -E '.{81}' || shown
 }
 step "a table in 80 columns" told
 drawn() {

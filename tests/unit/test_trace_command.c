@@ -151,7 +151,7 @@ static void assert_curve(const struct reference *reference, const char *words)
 		assert_true(fabs(json_number(point, "miss_ratio") -
 		                    reference_ratio(reference, lines)) < 1e-12);
 		assert_true(lines == round(lines));
-		assert_true((lines >= distinct) == (i + 1 == n));
+		assert_true(lines >= distinct || i + 1 < n);
 		if (lines >= distinct)
 			assert_true(isinf(filled));
 		else if (lines <= 1024)

@@ -285,7 +285,8 @@ struct mtl_histogram *mtl_profile_last_times(struct mtl_profile *profile);
  * mean over all windows, in three ways: by absences (Xiang et al. 2011), by adding up first
  * appearances, by taking away repeats, which needs only reuse times < x. Denning and Schwartz
  * (1972): s(x+1) = s(x) + P(rt > x), the working-set size without the trace's ends; steady state:
- * Xiang's without the two terms of the ends.
+ * Xiang's without the two terms of the ends, so that a datum used once counts as always present: not
+ * for small windows, nor for the fill times of small caches.
  */
 enum mtl_footprint_kind {
 	MTL_XIANG,

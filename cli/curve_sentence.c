@@ -13,7 +13,6 @@
 #include "curve_report.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "size.h"
@@ -35,18 +34,7 @@ struct reading {
 	const struct mtl_curve_point *rise; /* the smaller size; the next point is the larger one */
 };
 
-static void say(struct sentence *sentence, const char *format, ...)
-        __attribute__((format(printf, 2, 3)));
-
-static void say(struct sentence *sentence, const char *format, ...)
-{
-	size_t length = strlen(sentence->text);
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(sentence->text + length, sentence->size - length, format, arguments);
-	va_end(arguments);
-}
+#define say(sentence, ...) text_append((sentence)->text, (sentence)->size, __VA_ARGS__)
 
 static double fall_after(const struct mtl_curve_point *point)
 {

@@ -74,16 +74,15 @@ static int compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void sort_unique(struct number_list *list)
+size_t numbers_sort_unique(double *values, size_t n)
 {
 	size_t kept = 0;
 
-	qsort(list->values, list->n, sizeof(double), compare_numbers);
-	for (size_t i = 0; i < list->n; i++) {
-		if (kept == 0 || list->values[i] != list->values[kept - 1])
-			list->values[kept++] = list->values[i];
-	}
-	list->n = kept;
+	qsort(values, n, sizeof(*values), compare_numbers);
+	for (size_t i = 0; i < n; i++)
+		if (kept == 0 || values[i] != values[kept - 1])
+			values[kept++] = values[i];
+	return kept;
 }
 
 static size_t count_items(const char *text)
@@ -133,7 +132,7 @@ static int value_list(const char *text, struct number_list *ret_list, value_func
 	r = fill_list(&list, copy, item, ret_error, error_size);
 	if (r < 0)
 		return r;
-	sort_unique(&list);
+	list.n = numbers_sort_unique(list.values, list.n);
 	free(ret_list->values);
 	*ret_list = list;
 	TAKE_PTR(values);

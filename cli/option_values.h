@@ -35,4 +35,7 @@ int value_positive(const char *text, void *field, char *ret_error, size_t error_
 int value_objective(const char *text, void *field, char *ret_error, size_t error_size);
 int value_weights(const char *text, void *field, char *ret_error, size_t error_size);
 
+/* In ascending order, without repeats; how many are left. */
+size_t numbers_sort_unique(double *values, size_t n);
+
 #endif

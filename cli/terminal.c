@@ -7,6 +7,7 @@
 #include "terminal.h"
 
 #include <langinfo.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -102,4 +103,14 @@ void wrap_words(char *text, size_t width)
 		text[end] = '\n';
 		text += end + 1;
 	}
+}
+
+void text_append(char *text, size_t size, const char *format, ...)
+{
+	size_t length = strlen(text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text + length, size - length, format, arguments);
+	va_end(arguments);
 }

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #include "cleanup.h"
+#include "option_values.h"
 #include "trace_curve.h"
 
 #define FINE 400
@@ -29,24 +30,6 @@
 #define FALL 0.02
 #define MOST 1024 /* sizes */
 #define HALVINGS 64
-
-static int compare_sizes(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static size_t unique(double *values, size_t n)
-{
-	size_t kept = 0;
-
-	qsort(values, n, sizeof(*values), compare_sizes);
-	for (size_t i = 0; i < n; i++)
-		if (kept == 0 || values[i] != values[kept - 1])
-			values[kept++] = values[i];
-	return kept;
-}
 
 static int refine_points(struct trace_curve *curve)
 {
@@ -66,7 +49,7 @@ static int refine_points(struct trace_curve *curve)
 		if (size > first && size < last)
 			curve->fine[n++] = size;
 	}
-	curve->n_fine = unique(curve->fine, n);
+	curve->n_fine = numbers_sort_unique(curve->fine, n);
 	return trace_curve_at(curve, curve->fine, curve->n_fine, curve->fine_ratios);
 }
 
@@ -77,7 +60,7 @@ static size_t steps_between(double low, double high, double *ret_lines)
 		ret_lines[i] = fmin(
 		        ceil(low * pow(high / low, (double)(i + 1) / STEPS) - 1e-9 * high), high);
 	ret_lines[STEPS - 1] = high;
-	return unique(ret_lines, STEPS);
+	return numbers_sort_unique(ret_lines, STEPS);
 }
 
 static int find_working_set(struct trace_curve *curve)
@@ -130,7 +113,7 @@ static int halve_falls(const struct trace_curve *curve, struct number_list *size
 	}
 	free(ratios);
 	if (r == 0)
-		sizes->n = unique(sizes->values, sizes->n);
+		sizes->n = numbers_sort_unique(sizes->values, sizes->n);
 	return r;
 }
 

@@ -7,7 +7,6 @@
 #include "trace_curve.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "size.h"
@@ -18,18 +17,7 @@ struct sentence {
 	size_t size;
 };
 
-static void say(struct sentence *sentence, const char *format, ...)
-        __attribute__((format(printf, 2, 3)));
-
-static void say(struct sentence *sentence, const char *format, ...)
-{
-	size_t length = strlen(sentence->text);
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(sentence->text + length, sentence->size - length, format, arguments);
-	va_end(arguments);
-}
+#define say(sentence, ...) text_append((sentence)->text, (sentence)->size, __VA_ARGS__)
 
 static const char *with_unit(const struct sentence *sentence, char *text)
 {

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleanup.h"
-
 #define LEAST_LINES 8
 #define BLOCK 64 /* accesses that wait for memory together */
 

@@ -5,7 +5,9 @@
 # answers that agree with each other and with the curves, messages, exit codes.
 
 cd "$(dirname "$0")/../.." || exit 1
+command=
 . tests/steps.sh
+. tests/mtl_steps.sh
 
 build=${MTL_BUILD:-build}
 case $build in
@@ -38,37 +40,6 @@ head -c 300 "$work/a.json" >"$work/cut.json"
 a=$work/a.json b=$work/b.json scan=$work/scan.json
 
 # --- helpers
-
-# status of mtl ARG..., with its output in $work/out and $work/err
-run() {
-    status=0
-    "$mtl" "$@" >"$work/out" 2>"$work/err" || status=$?
-}
-
-shown() { # what the last run gave, for a step that failed; fails
-    echo "status $status"
-    head -c 2000 "$work/out"
-    head -c 2000 "$work/err"
-    return 1
-}
-
-# refuses STATUS PATTERN ARG...: ends with STATUS, says PATTERN on standard error and nothing else
-refuses() {
-    wanted=$1
-    pattern=$2
-    shift 2
-    run "$@"
-    [ "$status" = "$wanted" ] && [ ! -s "$work/out" ] && grep -qE -- "$pattern" "$work/err" || shown
-}
-
-# answers EXPRESSION ARG...: one JSON object of which EXPRESSION is true, and nothing on standard error
-answers() {
-    expression=$1
-    shift
-    run "$@" --json
-    [ "$status" = 0 ] && [ ! -s "$work/err" ] &&
-        jq -es "length == 1 and (.[0] | ($expression))" "$work/out" >/dev/null || shown
-}
 
 near='def near(a; b): ((a - b) | fabs) <= 1e-9 * ([(a | fabs), 1] | max);'
 

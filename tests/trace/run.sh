@@ -5,7 +5,9 @@
 # messages, against LRU by the book in awk. Needs neither root nor a kernel that can do anything.
 
 cd "$(dirname "$0")/../.." || exit 1
+command=trace
 . tests/steps.sh
+. tests/mtl_steps.sh
 
 build=${MTL_BUILD:-build}
 case $build in
@@ -44,37 +46,6 @@ head -c 4096 /dev/urandom >"$work/noise"
 printf 'a b c a b c a b c\n' >"$work/abc"
 
 # --- helpers
-
-# status of mtl trace ARG..., with its output in $work/out and $work/err
-run() {
-    status=0
-    "$mtl" trace "$@" >"$work/out" 2>"$work/err" || status=$?
-}
-
-shown() { # what the last run gave, for a step that failed; fails
-    echo "status $status"
-    head -c 2000 "$work/out"
-    head -c 2000 "$work/err"
-    return 1
-}
-
-# refuses STATUS PATTERN ARG...: ends with STATUS, says PATTERN on standard error and nothing else
-refuses() {
-    wanted=$1
-    pattern=$2
-    shift 2
-    run "$@"
-    [ "$status" = "$wanted" ] && [ ! -s "$work/out" ] && grep -qE -- "$pattern" "$work/err" || shown
-}
-
-# answers EXPRESSION ARG...: one JSON object of which EXPRESSION is true, and nothing on standard error
-answers() {
-    expression=$1
-    shift
-    run "$@" --json
-    [ "$status" = 0 ] && [ ! -s "$work/err" ] &&
-        jq -es "length == 1 and (.[0] | ($expression))" "$work/out" >/dev/null || shown
-}
 
 as_nobody() {
     if [ "$(id -u)" = 0 ]; then

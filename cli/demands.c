@@ -233,8 +233,12 @@ static int name_operand(const char *text, struct demand_operand *operand)
 
 	if (demands_is_pid(text) && pid_parse(text, &operand->pid, error, sizeof(error)) < 0)
 		return complain(MTL_USAGE, "%s", error);
+	operand->n_pids = operand->pid > 0;
+	operand->pids = calloc(1, sizeof(int));
+	if (operand->pids)
+		*operand->pids = operand->pid;
 	operand->name = name_of(text);
-	return operand->name ? MTL_DONE : complain(MTL_FAILED, "out of memory");
+	return operand->name && operand->pids ? MTL_DONE : complain(MTL_FAILED, "out of memory");
 }
 
 static int load(const struct options *options, char **operands, const struct demand_cache *cache,
@@ -279,6 +283,7 @@ void demands_done(struct demand_list *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		free(list->operands[i].name);
+		free(list->operands[i].pids);
 		mtl_demand_free(list->operands[i].demand);
 	}
 	free(list->operands);

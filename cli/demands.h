@@ -13,8 +13,10 @@
 /* Files are called by their name without .json, processes by their number. */
 struct demand_operand {
 	char *name;
-	char comm[64];   /* of a live curve's process; else "" */
-	int pid;         /* 0: a file */
+	char comm[64]; /* of a live curve's process; else "" */
+	int pid;       /* 0: a file, or a group of processes */
+	int *pids;     /* all its processes, ascending: what --apply moves; none of a file */
+	size_t n_pids;
 	bool is_data;    /* a trace that names data: sizes are numbers of them */
 	double accesses; /* of a trace; 0: a live curve */
 	struct mtl_demand *demand;

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A cache, the curves of groups that are to share it, its best division, and how resctrl would make
+ * that: everything that `mtl partition` finds out before it shows or does anything.
+ *
+ * The cache is the one described by --ways and --size, or the one resctrl can divide, or the last
+ * level as sysfs has it. Of resctrl's, the ways that groups in exclusive mode hold are nobody
+ * else's; all others are divided, in every cache of that level alike, since a process may run on
+ * any CPU. Masks are then those of the plan (resctrl.h), which knows about holes and bits that I/O
+ * fills too.
+ */
+
+#include "cache_partition.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cache_size.h"
+#include "cleanup.h"
+
+void cache_partition_done(struct cache_partition *partition)
+{
+	division_done(&partition->division);
+	demands_done(&partition->list);
+	resctrl_geometry_done(&partition->geometry);
+	resctrl_plan_free(partition->plan);
+}
+
+/* --- the cache */
+
+static int from_options(struct cache_partition *partition)
+{
+	const struct options *options = partition->options;
+
+	if (isnan(options->size))
+		return complain(MTL_USAGE, "partition: --ways goes with --size");
+	partition->cache = (struct demand_cache){options->size, options->ways};
+	if (fmod(options->size, options->ways) != 0)
+		return complain(MTL_USAGE,
+		        "partition: %.0f bytes do not make %u equal ways: give a --size that is a "
+		        "multiple of --ways",
+		        options->size, options->ways);
+	return MTL_DONE;
+}
+
+/* Ways that can be given in every cache of the level. */
+static int from_resctrl(struct cache_partition *partition)
+{
+	const struct resctrl_cache *level =
+	        resctrl_cache(&partition->geometry, 3) ?: resctrl_cache(&partition->geometry, 2);
+	uint64_t bytes = level->domains[0].bytes_per_bit;
+	uint32_t taken = 0;
+
+	for (size_t i = 0; i < level->n_domains; i++) {
+		taken |= level->domains[i].taken;
+		if (level->domains[i].bytes_per_bit != bytes)
+			return complain(MTL_FAILED,
+			        "the L%d caches of this machine differ in size: give --ways and "
+			        "--size of one",
+			        level->level);
+	}
+	partition->level = level;
+	partition->cache.ways = (unsigned)__builtin_popcount(level->cbm_mask & ~taken);
+	if (partition->cache.ways == 0)
+		return complain(MTL_FAILED,
+		        "all ways of L%d are held by groups in exclusive mode: none are left",
+		        level->level);
+	partition->cache.bytes = isnan(partition->options->size)
+	                                 ? (double)bytes * partition->cache.ways
+	                                 : partition->options->size;
+	return partition->cache.bytes > 0
+	               ? MTL_DONE
+	               : complain(MTL_USAGE,
+	                         "partition: resctrl does not say how large the cache is: give "
+	                         "--size, of all %u ways",
+	                         partition->cache.ways);
+}
+
+static int from_sysfs(struct cache_partition *partition, const char *reason)
+{
+	struct demand_cache *cache = &partition->cache;
+	int r = cache_size_read(partition->options->root, &cache->bytes, &cache->ways);
+
+	if (r == 0 && !isnan(partition->options->size))
+		cache->bytes = partition->options->size;
+	if (r == 0 && cache->ways >= 1 && cache->ways <= PARTITION_WAYS_MAX)
+		return MTL_DONE;
+	return complain(MTL_USAGE,
+	        "partition: give --ways N and --size SIZE, since sysfs does not say how many ways "
+	        "the last-level cache has, nor resctrl: %s",
+	        reason);
+}
+
+static int find_cache(struct cache_partition *partition)
+{
+	char error[RESCTRL_ERROR];
+	int r;
+
+	if (partition->options->ways)
+		return from_options(partition);
+	r = resctrl_geometry_read(&partition->place, &partition->geometry, error, sizeof(error));
+	if (r == 0)
+		return from_resctrl(partition);
+	return partition->options->apply ? complain(MTL_FAILED, "cannot --apply: %s", error)
+	                                 : from_sysfs(partition, error);
+}
+
+/* --- what cannot be, whatever the curves say */
+
+static int check_number(const struct cache_partition *partition, int n)
+{
+	unsigned ways = partition->cache.ways, least = partition->options->least ?: 1;
+
+	if (partition->options->clusters || (unsigned)n <= ways / least)
+		return MTL_DONE;
+	if ((unsigned)n > ways)
+		return complain(MTL_USAGE,
+		        "partition: %d groups are more than %u ways: not each can have one; "
+		        "--clusters lets them share",
+		        n, ways);
+	return complain(
+	        MTL_USAGE, "partition: %d groups cannot have %u ways each of %u", n, least, ways);
+}
+
+static int check_operands(const struct cache_partition *partition)
+{
+	const struct demand_list *list = &partition->list;
+
+	if (list->operands[0].is_data && !partition->options->ways)
+		return complain(MTL_USAGE,
+		        "partition: sizes are numbers of data in %s: give --ways, and --size as "
+		        "one too",
+		        list->operands[0].name);
+	return MTL_DONE;
+}
+
+static int check_apply(const struct cache_partition *partition, int n, char **operands)
+{
+	for (int i = 0; i < n && partition->options->apply; i++)
+		if (!demands_is_pid(operands[i]))
+			return complain(MTL_USAGE,
+			        "partition: --apply moves processes: %s is a file", operands[i]);
+	return MTL_DONE;
+}
+
+/* --- resctrl */
+
+/* Its processes. */
+static size_t operand_pids(const struct demand_operand *operand, const int **ret_pids)
+{
+	*ret_pids = &operand->pid;
+	return operand->pid ? 1 : 0;
+}
+
+/* What plans are made of, one of each for a cluster; processes of all of them in one array. */
+struct wishes {
+	struct resctrl_request *requests;
+	struct resctrl_share *shares;
+	char (*names)[RESCTRL_NAME_LENGTH + 1];
+	int *pids;
+	size_t n_pids; /* so far */
+};
+
+static void wishes_done(struct wishes *wishes)
+{
+	free(wishes->requests);
+	free(wishes->shares);
+	free(wishes->names);
+	free(wishes->pids);
+}
+
+static bool wishes_init(const struct cache_partition *partition, struct wishes *wishes)
+{
+	size_t n = partition->division.n_clusters, processes = 0;
+	const int *pids;
+
+	for (size_t i = 0; i < partition->list.n; i++)
+		processes += operand_pids(&partition->list.operands[i], &pids);
+	wishes->requests = calloc(n, sizeof(*wishes->requests));
+	wishes->shares = calloc(n, sizeof(*wishes->shares));
+	wishes->names = calloc(n, sizeof(*wishes->names));
+	wishes->pids = calloc(processes + 1, sizeof(*wishes->pids));
+	return wishes->requests && wishes->shares && wishes->names && wishes->pids;
+}
+
+/* The name of a cluster: its members' names. Its processes go behind those that are there. */
+static void add_member(const struct demand_operand *operand, struct wishes *wishes, char *name)
+{
+	size_t length = strlen(name), n;
+	const int *pids;
+
+	n = operand_pids(operand, &pids);
+	snprintf(name + length, RESCTRL_NAME_LENGTH + 1 - length, "%s%s", length ? "+" : "",
+	        operand->name);
+	for (size_t i = 0; i < n; i++)
+		wishes->pids[wishes->n_pids++] = pids[i];
+}
+
+/* A cluster is one group of resctrl, called like its first member, or all of them. */
+static void make_request(
+        const struct cache_partition *partition, unsigned cluster, struct wishes *wishes)
+{
+	const struct division *division = &partition->division;
+	struct resctrl_share *share = &wishes->shares[cluster];
+	char *name = wishes->names[cluster];
+	size_t first = wishes->n_pids;
+
+	for (size_t i = 0; i < partition->list.n; i++)
+		if (division->cluster[i] == cluster)
+			add_member(&partition->list.operands[i], wishes, name);
+	*share = (struct resctrl_share){.level = partition->level->level,
+	        .domain = RESCTRL_EVERY_DOMAIN,
+	        .ways = division->ways[division_first(division, cluster)]};
+	wishes->requests[cluster] = (struct resctrl_request){
+	        name, wishes->pids + first, wishes->n_pids - first, share, 1};
+}
+
+/* Masks and lines of the plan into the division. */
+static int take_plan(struct cache_partition *partition)
+{
+	struct division *division = &partition->division;
+
+	division->lines = calloc(partition->list.n, sizeof(*division->lines));
+	if (!division->lines)
+		return complain(MTL_FAILED, "out of memory");
+	for (size_t i = 0; i < partition->list.n; i++) {
+		const struct resctrl_plan_group *group =
+		        &partition->plan->groups[division->cluster[i]];
+
+		division->masks[i] = group->n_masks ? group->masks[0].mask : 0;
+		division->lines[i].group = strdup(group->name);
+		division->lines[i].schemata = strdup(group->schemata);
+		if (!division->lines[i].group || !division->lines[i].schemata)
+			return complain(MTL_FAILED, "out of memory");
+	}
+	return MTL_DONE;
+}
+
+static int make_plan(struct cache_partition *partition)
+{
+	_cleanup_(wishes_done) struct wishes wishes = {0};
+	size_t n = partition->division.n_clusters;
+	char error[RESCTRL_ERROR];
+	int r;
+
+	if (!wishes_init(partition, &wishes))
+		return complain(MTL_FAILED, "out of memory");
+	for (unsigned c = 0; c < n; c++)
+		make_request(partition, c, &wishes);
+	r = resctrl_plan_new(&partition->geometry, wishes.requests, n, RESCTRL_SHAREABLE_LAST,
+	        &partition->plan, error, sizeof(error));
+	return r < 0 ? complain(MTL_FAILED, "%s", error) : take_plan(partition);
+}
+
+/* --- all of it */
+
+static unsigned least_ways(const struct cache_partition *partition)
+{
+	unsigned least = partition->options->least ?: 1;
+	unsigned minimum = partition->level ? partition->level->min_cbm_bits : 0;
+
+	return least > minimum ? least : minimum;
+}
+
+int cache_partition_new(const struct options *options, int n, char **operands,
+        struct cache_partition *ret_partition)
+{
+	struct cache_partition *partition = ret_partition;
+	int code;
+
+	*partition = (struct cache_partition){.options = options, .place = {.root = options->root}};
+	code = demands_check("partition", n, operands);
+	code = code ?: check_apply(partition, n, operands);
+	code = code ?: find_cache(partition);
+	code = code ?: check_number(partition, n);
+	code = code ?: demands_load(options, n, operands, &partition->cache, &partition->list);
+	code = code ?: check_operands(partition);
+	code = code
+	               ?: division_new(&partition->list, &partition->cache, options,
+	                          least_ways(partition), &partition->division);
+	return code == MTL_DONE && partition->level ? make_plan(partition) : code;
+}

@@ -11,15 +11,16 @@
  * reads that region's slice of pagemap anew, and picks one of the n_j pages resident *now*, one of
  * its 64 lines and some of the line's words, all uniformly. The line was drawn with probability
  * q = p_j / (64 n_j), whatever has changed since the survey: the weight 1/q carries that to the
- * estimate (while nothing became resident since the survey, r_j serves for n_j and one entry is read
- * instead of the slice), and the floor f keeps every region possible and its weight bounded.
+ * estimate (while nothing became resident since the survey, r_j serves for n_j and one entry is
+ * read instead of the slice), and the floor f keeps every region possible and its weight bounded.
  *
- * A draw that meets an empty region tries again, so the weight is divided by the tries a draw takes:
- * those the survey predicts, times a running average of what draws took beyond that. (The average of
- * tries, not the share of tries that met: read after a success, such a share is too high.)
+ * A draw that meets an empty region tries again, so the weight is divided by the tries a draw
+ * takes: those the survey predicts, times a running average of what draws took beyond that. (The
+ * average of tries, not the share of tries that met: read after a success, such a share is too
+ * high.)
  *
- * Left out: what data accesses cannot reach or debug registers cannot watch (no permission, vsyscall,
- * devices) and pure program text, whose lines are fetched, not read.
+ * Left out: what data accesses cannot reach or debug registers cannot watch (no permission,
+ * vsyscall, devices) and pure program text, whose lines are fetched, not read.
  */
 #include "planner.h"
 
@@ -43,6 +44,7 @@
 #define TRIES 64
 #define TRIES_MEMORY 128 /* draws */
 #define QUICK_TRIES 8
+#define SIGHTINGS 128
 
 /* pagemap: bit 63 present, 61 file-mapped or shared anonymous, 0-54 page frame */
 #define PAGEMAP_PRESENT (1ULL << 63)
@@ -64,6 +66,11 @@ struct regions {
 	double unseen_bytes;
 };
 
+struct sighting {
+	uint64_t address;
+	double amount;
+};
+
 struct planner {
 	char *root;
 	pid_t pid;
@@ -74,6 +81,8 @@ struct planner {
 	double tries;             /* a draw takes, by the latest survey */
 	double excess;            /* what draws took of late, over `tries` */
 	double resident_pages;
+	struct sighting sightings[SIGHTINGS]; /* ring */
+	unsigned n_sightings, next_sighting;
 	unsigned short random[3];
 };
 
@@ -135,7 +144,8 @@ static bool begins_with_any(const char *name, const char *const *beginnings)
 
 static bool watchable(const struct proc_mapping *mapping)
 {
-	static const char *const beyond[] = {"[vsyscall]", "[vvar", "[vdso]", "[uprobes]", "/dev/", NULL};
+	static const char *const beyond[] = {
+	        "[vsyscall]", "[vvar", "[vdso]", "[uprobes]", "/dev/", NULL};
 	static const char *const memory[] = {"/dev/shm/", "/dev/hugepages/", "/dev/zero", NULL};
 
 	if (mapping->permissions[0] != 'r' && mapping->permissions[1] != 'w')
@@ -183,8 +193,8 @@ static int add_mapping(void *userdata, const struct proc_mapping *mapping)
 }
 
 /* pagemap entries of the region; 0 entries: the process or the mapping is gone. */
-static unsigned read_region(const struct planner *planner, const struct region *region,
-	uint64_t *ret_entries)
+static unsigned read_region(
+        const struct planner *planner, const struct region *region, uint64_t *ret_entries)
 {
 	ssize_t n = pread(planner->pagemap, ret_entries, region->pages * 8, region->page * 8);
 
@@ -308,7 +318,8 @@ static double draw_deadline(struct planner *planner, const struct planner_deadli
 }
 
 /* `slots` different words of the line, in random order. */
-static void pick_words(struct planner *planner, uint64_t line, unsigned slots, uint64_t *ret_address)
+static void pick_words(
+        struct planner *planner, uint64_t line, unsigned slots, uint64_t *ret_address)
 {
 	unsigned words[MTL_WORDS_PER_LINE];
 
@@ -331,12 +342,14 @@ static uint64_t nth_present(const uint64_t *entries, unsigned n)
 }
 
 /* One resident page of the region, uniformly, by single entries; false: too few are resident. */
-static bool pick_page_quickly(struct planner *planner, const struct region *region, uint64_t *ret_page)
+static bool pick_page_quickly(
+        struct planner *planner, const struct region *region, uint64_t *ret_page)
 {
 	for (unsigned i = 0; i < QUICK_TRIES; i++) {
 		uint64_t entry, page = region->page + below(planner, region->pages);
 
-		if (pread(planner->pagemap, &entry, 8, page * 8) == 8 && (entry & PAGEMAP_PRESENT)) {
+		if (pread(planner->pagemap, &entry, 8, page * 8) == 8 &&
+		        (entry & PAGEMAP_PRESENT)) {
 			*ret_page = page;
 			return true;
 		}
@@ -351,7 +364,7 @@ static unsigned pick_page(struct planner *planner, const struct region *region, 
 	unsigned present;
 
 	if (planner->settled && region->resident * 4U > region->pages &&
-		pick_page_quickly(planner, region, ret_page))
+	        pick_page_quickly(planner, region, ret_page))
 		return region->resident;
 	present = count_present(entries, read_region(planner, region, entries));
 	if (present > 0)
@@ -360,7 +373,7 @@ static unsigned pick_page(struct planner *planner, const struct region *region, 
 }
 
 int planner_draw(struct planner *planner, const struct planner_deadlines *deadlines, unsigned slots,
-	bool whole_line, struct candidate *ret_candidate)
+        bool whole_line, struct candidate *ret_candidate)
 {
 	struct region *region = NULL;
 	unsigned present = 0, tries = 0;
@@ -377,16 +390,27 @@ int planner_draw(struct planner *planner, const struct planner_deadlines *deadli
 		return -ENODATA;
 	line = page * PAGE + below(planner, LINES_PER_PAGE) * MTL_LINE_BYTES;
 	*ret_candidate = (struct candidate){
-		.slots = whole_line ? 1 : slots,
-		.whole_line = whole_line,
-		.weight = present * (double)LINES_PER_PAGE / probability_of(&planner->now, region) /
-			(planner->tries * planner->excess),
-		.deadline_ns = draw_deadline(planner, deadlines) * 1e9,
+	        .slots = whole_line ? 1 : slots,
+	        .whole_line = whole_line,
+	        .weight = present * (double)LINES_PER_PAGE / probability_of(&planner->now, region) /
+	                  (planner->tries * planner->excess),
+	        .deadline_ns = draw_deadline(planner, deadlines) * 1e9,
 	};
 	if (whole_line)
 		ret_candidate->address[0] = line;
 	else
 		pick_words(planner, line, slots, ret_candidate->address);
+	return 0;
+}
+
+int planner_heat(struct planner *planner, uint64_t address, double amount)
+{
+	if (!(amount > 0) || !isfinite(amount))
+		return -EINVAL;
+	planner->sightings[planner->next_sighting] = (struct sighting){address, amount};
+	planner->next_sighting = (planner->next_sighting + 1) % SIGHTINGS;
+	if (planner->n_sightings < SIGHTINGS)
+		planner->n_sightings++;
 	return 0;
 }
 
@@ -397,14 +421,15 @@ static bool is_huge(const struct planner *planner, uint64_t entry)
 	if (planner->page_flags < 0 || !(entry & PAGEMAP_FRAME))
 		return false;
 	return pread(planner->page_flags, &flags, 8, (entry & PAGEMAP_FRAME) * 8) == 8 &&
-		(flags & KPAGEFLAGS_THP);
+	       (flags & KPAGEFLAGS_THP);
 }
 
 int planner_fresh_lines(struct planner *planner, uint64_t address, unsigned *ret_lines)
 {
 	uint64_t entry;
 
-	if (pread(planner->pagemap, &entry, 8, address / PAGE * 8) != 8 || !(entry & PAGEMAP_PRESENT))
+	if (pread(planner->pagemap, &entry, 8, address / PAGE * 8) != 8 ||
+	        !(entry & PAGEMAP_PRESENT))
 		return -ESRCH;
 	if (entry & PAGEMAP_FILE)
 		*ret_lines = 0;

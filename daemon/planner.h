@@ -13,7 +13,8 @@
 
 struct planner;
 
-/* Shape of the deadlines: log-uniform up to `longest`, a few (PLANNER_TAIL) beyond it up to `limit`. */
+/* Shape of the deadlines: log-uniform up to `longest`, a few (PLANNER_TAIL) beyond it up to
+ * `limit`. */
 struct planner_deadlines {
 	double shortest, longest, limit; /* seconds of CPU time */
 };
@@ -24,7 +25,8 @@ int planner_new(const char *root, pid_t pid, uint64_t seed, struct planner **ret
 struct planner *planner_free(struct planner *planner);
 
 /* Looks at up to n_regions more regions of the process's memory (2 MiB at most each); a pass over
- * all of it replaces the previous one. Returns 1 when a pass was completed, 0 when not, or -ESRCH. */
+ * all of it replaces the previous one. Returns 1 when a pass was completed, 0 when not, or -ESRCH.
+ */
 int planner_survey(struct planner *planner, unsigned n_regions);
 
 /* Whether nothing has become resident since the latest survey (no page faults): draws then cost a
@@ -38,7 +40,14 @@ double planner_unseen_bytes(const struct planner *planner);
 /* Draws one line with `slots` of its words (whole_line: one slot for all of it). -ENODATA: nothing
  * resident was found; -ESRCH. */
 int planner_draw(struct planner *planner, const struct planner_deadlines *deadlines, unsigned slots,
-	bool whole_line, struct candidate *ret_candidate);
+        bool whole_line, struct candidate *ret_candidate);
+
+/* Somebody saw the program use `address` (a sample of its accesses): lines near it are to be drawn
+ * more often. `amount`: how many such sightings this one stands for, 1 as a rule; only its ratio to
+ * that of other addresses matters. Any bias of where such addresses come from is undone by weights.
+ * Addresses of memory that cannot be drawn do no harm. More than some hundred a second are
+ * thinned out. -EINVAL: amount is not positive. */
+int planner_heat(struct planner *planner, uint64_t address, double amount);
 
 /* What kind of page lies at `address`: its cache lines when it is fresh anonymous memory (zeroed by
  * the kernel, so all of them were touched: 64, or 32768 for a huge page); 0: file memory. -ESRCH:

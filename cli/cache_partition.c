@@ -147,13 +147,6 @@ static int check_apply(const struct cache_partition *partition, int n, char **op
 
 /* --- resctrl */
 
-/* Its processes. */
-static size_t operand_pids(const struct demand_operand *operand, const int **ret_pids)
-{
-	*ret_pids = &operand->pid;
-	return operand->pid ? 1 : 0;
-}
-
 /* What plans are made of, one of each for a cluster; processes of all of them in one array. */
 struct wishes {
 	struct resctrl_request *requests;
@@ -174,10 +167,9 @@ static void wishes_done(struct wishes *wishes)
 static bool wishes_init(const struct cache_partition *partition, struct wishes *wishes)
 {
 	size_t n = partition->division.n_clusters, processes = 0;
-	const int *pids;
 
 	for (size_t i = 0; i < partition->list.n; i++)
-		processes += operand_pids(&partition->list.operands[i], &pids);
+		processes += partition->list.operands[i].n_pids;
 	wishes->requests = calloc(n, sizeof(*wishes->requests));
 	wishes->shares = calloc(n, sizeof(*wishes->shares));
 	wishes->names = calloc(n, sizeof(*wishes->names));
@@ -188,14 +180,12 @@ static bool wishes_init(const struct cache_partition *partition, struct wishes *
 /* The name of a cluster: its members' names. Its processes go behind those that are there. */
 static void add_member(const struct demand_operand *operand, struct wishes *wishes, char *name)
 {
-	size_t length = strlen(name), n;
-	const int *pids;
+	size_t length = strlen(name);
 
-	n = operand_pids(operand, &pids);
 	snprintf(name + length, RESCTRL_NAME_LENGTH + 1 - length, "%s%s", length ? "+" : "",
 	        operand->name);
-	for (size_t i = 0; i < n; i++)
-		wishes->pids[wishes->n_pids++] = pids[i];
+	for (size_t i = 0; i < operand->n_pids; i++)
+		wishes->pids[wishes->n_pids++] = operand->pids[i];
 }
 
 /* A cluster is one group of resctrl, called like its first member, or all of them. */

@@ -228,13 +228,15 @@ static int take_plan(struct cache_partition *partition)
 	return MTL_DONE;
 }
 
-static int make_plan(struct cache_partition *partition)
+int cache_partition_plan(struct cache_partition *partition)
 {
 	_cleanup_(wishes_done) struct wishes wishes = {0};
 	size_t n = partition->division.n_clusters;
 	char error[RESCTRL_ERROR];
 	int r;
 
+	if (!partition->level)
+		return MTL_DONE;
 	if (!wishes_init(partition, &wishes))
 		return complain(MTL_FAILED, "out of memory");
 	for (unsigned c = 0; c < n; c++)
@@ -267,8 +269,7 @@ int cache_partition_new(const struct options *options, int n, char **operands,
 	code = code ?: check_number(partition, n);
 	code = code ?: demands_load(options, n, operands, &partition->cache, &partition->list);
 	code = code ?: check_operands(partition);
-	code = code
+	return code
 	               ?: division_new(&partition->list, &partition->cache, options,
 	                          least_ways(partition), &partition->division);
-	return code == MTL_DONE && partition->level ? make_plan(partition) : code;
 }

@@ -16,7 +16,7 @@ struct cache_partition {
 	struct demand_cache cache;
 	struct demand_list list;
 	struct division division;
-	struct resctrl_plan *plan; /* NULL like level */
+	struct resctrl_plan *plan; /* NULL: not made, or like level */
 };
 
 /*
@@ -26,6 +26,10 @@ struct cache_partition {
  */
 int cache_partition_new(const struct options *options, int n, char **operands,
         struct cache_partition *ret_partition);
+
+/* Makes the plan, where resctrl has the cache; masks of the division are then as planned. */
+int cache_partition_plan(struct cache_partition *partition);
+
 void cache_partition_done(struct cache_partition *partition);
 
 #endif

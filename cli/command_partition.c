@@ -86,6 +86,8 @@ int command_partition(const struct options *options, int n_operands, char **oper
 	if (n_operands == 0)
 		return complain(MTL_USAGE, "partition: PID|FILE... is missing");
 	code = cache_partition_new(options, n_operands, operands, &partition);
+	code = code ?: division_certain(&partition.division);
+	code = code ?: cache_partition_plan(&partition);
 	if (code == MTL_DONE && options->apply)
 		code = apply(&partition);
 	return code ?: write_division(options, &partition.division);

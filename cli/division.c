@@ -23,13 +23,18 @@
 
 #define ROUNDING 1e-9
 
-size_t division_first(const struct division *division, unsigned cluster)
+static size_t first_of(const unsigned *clusters, size_t n, unsigned cluster)
 {
 	size_t i = 0;
 
-	while (i < division->list->n && division->cluster[i] != cluster)
+	while (i < n && clusters[i] != cluster)
 		i++;
 	return i;
+}
+
+size_t division_first(const struct division *division, unsigned cluster)
+{
+	return first_of(division->cluster, division->list->n, cluster);
 }
 
 /* --- what groups must have, and count */
@@ -160,7 +165,7 @@ static int divide(struct division *division)
 	return r;
 }
 
-/* --- the three states */
+/* --- the three states, and others */
 
 static int state_init(struct division_state *state, size_t n)
 {
@@ -169,29 +174,35 @@ static int state_init(struct division_state *state, size_t n)
 	return state->bytes ? 0 : -ENOMEM;
 }
 
-/* Those of one cluster, in its part; alone in it, without the detour that rounds. */
-static int share_part(
-        const struct division *division, unsigned cluster, struct division_state *state)
+void division_state_done(struct division_state *state)
 {
-	size_t n = division->list->n, first = division_first(division, cluster), members = 0;
+	free(state->bytes);
+}
+
+/* Those of one cluster, in its part; alone in it, without the detour that rounds. */
+static int share_part(const struct division *division, const struct division_parts *parts,
+        unsigned cluster, struct division_state *state)
+{
+	size_t n = division->list->n, first = first_of(parts->cluster, n, cluster), members = 0;
 	_cleanup_free_ const struct mtl_demand **demands = calloc(n, sizeof(struct mtl_demand *));
 	_cleanup_free_ double *numbers = calloc(2 * n, sizeof(double));
-	double bytes = division->ways[first] * division->way_bytes, time;
+	double bytes = first < n ? parts->ways[first] * division->way_bytes : 0, time;
 	int r;
 
 	if (!demands || !numbers)
 		return -ENOMEM;
 	for (size_t i = first; i < n; i++)
-		if (division->cluster[i] == cluster)
+		if (parts->cluster[i] == cluster)
 			demands[members++] = division->list->demands[i];
 	if (members == 1) {
 		state->bytes[first] = bytes;
 		state->misses[first] = mtl_demand_misses(demands[0], bytes, NULL, NULL);
-		return 0;
 	}
+	if (members <= 1)
+		return 0;
 	r = mtl_demands_share(demands, members, bytes, &time, numbers, numbers + n);
 	for (size_t i = first, at = 0; r == 0 && i < n; i++) {
-		if (division->cluster[i] != cluster)
+		if (parts->cluster[i] != cluster)
 			continue;
 		state->bytes[i] = isinf(time) ? bytes : numbers[at];
 		state->misses[i] = numbers[n + at++];
@@ -199,13 +210,22 @@ static int share_part(
 	return r;
 }
 
-static int fill_chosen(struct division *division)
+static int fill_parts(const struct division *division, const struct division_parts *parts,
+        struct division_state *state)
 {
 	int r = 0;
 
-	for (unsigned c = 0; r == 0 && c < division->n_clusters; c++)
-		r = share_part(division, c, &division->chosen);
+	for (unsigned c = 0; r == 0 && c < parts->n_clusters; c++)
+		r = share_part(division, parts, c, state);
 	return r;
+}
+
+static int fill_chosen(struct division *division)
+{
+	const struct division_parts parts = {
+	        division->ways, division->cluster, division->n_clusters};
+
+	return fill_parts(division, &parts, &division->chosen);
 }
 
 static int fill_equal(struct division *division)
@@ -243,6 +263,21 @@ static void sum_up(const struct division *division, struct division_state *state
 		state->worst =
 		        fmax(state->worst, mtl_slowdown(demand->work, state->misses[i], least));
 	}
+}
+
+int division_state_new(const struct division *division, const struct division_parts *parts,
+        struct division_state *ret_state)
+{
+	_cleanup_(division_state_done) struct division_state state = {0};
+	int r = state_init(&state, division->list->n);
+
+	r = r ?: fill_parts(division, parts, &state);
+	if (r < 0)
+		return r;
+	sum_up(division, &state);
+	*ret_state = state;
+	state = (struct division_state){0};
+	return 0;
 }
 
 /* --- all of it */
@@ -325,7 +360,8 @@ int division_new(const struct demand_list *list, const struct demand_cache *cach
 	sum_up(division, &division->equal);
 	sum_up(division, &division->whole);
 	place(division);
-	return division_compare(division);
+	division_compare(division);
+	return MTL_DONE;
 }
 
 void division_done(struct division *division)
@@ -341,7 +377,7 @@ void division_done(struct division *division)
 	free(division->equal_ways);
 	free(division->cluster);
 	free(division->masks);
-	free(division->chosen.bytes);
-	free(division->equal.bytes);
-	free(division->whole.bytes);
+	division_state_done(&division->chosen);
+	division_state_done(&division->equal);
+	division_state_done(&division->whole);
 }

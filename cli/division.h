@@ -20,8 +20,14 @@ struct division_state {
 	double worst;   /* slowdown */
 };
 
-/* By how much the division is better than another state, in what the objective is about (total, or
- * the worst slowdown), and between what that can be within the curves' intervals. */
+/* Ways of each group, for the whole of the cluster it is in. */
+struct division_parts {
+	const unsigned *ways, *cluster;
+	unsigned n_clusters; /* numbers of clusters are below it, and need not all be there */
+};
+
+/* By how much a state is better than another, in what the objective is about (total, or the worst
+ * slowdown), and between what that can be within the curves' intervals. */
 struct division_gain {
 	double gain, least, most;
 };
@@ -49,22 +55,36 @@ struct division {
 	struct division_lines *lines; /* of each, from resctrl; NULL: none */
 };
 
-/* Returns an exit code, having said what was wrong: MTL_NOT_ENOUGH also where the curves are too
- * uncertain to tell whether it is better than both other states. ret_division is always to be
- * given to division_done(). least: of ways. */
+/* Returns an exit code, having said what was wrong: MTL_NOT_ENOUGH where curves say nothing of
+ * parts so small. ret_division is always to be given to division_done(). least: of ways. */
 int division_new(const struct demand_list *list, const struct demand_cache *cache,
         const struct options *options, unsigned least, struct division *ret_division);
 void division_done(struct division *division);
 
-/* The gains of a division whose states are known: the last step of division_new(). */
-int division_compare(struct division *division);
+/* MTL_NOT_ENOUGH, having said so, where the curves are too uncertain to tell whether the division
+ * is better than both other states. */
+int division_certain(const struct division *division);
 
 /* It is predicted to be better than both. What is undivided is no rival of a guarantee that it does
  * not keep. */
 bool division_is_better(const struct division *division);
 
-/* A group that misses more in the undivided cache than with an equal share; n: none. */
-size_t division_robbed(const struct division *division);
+/* The gains of a division whose states are known: the last step of division_new(). */
+void division_compare(struct division *division);
+
+/* What comes of other parts under the curves of this division. Negative errno. */
+int division_state_new(const struct division *division, const struct division_parts *parts,
+        struct division_state *ret_state);
+void division_state_done(struct division_state *state);
+
+/* Of `to` over `from`; what of it is no more than rounding; what the objective is about. */
+struct division_gain division_gain(const struct division *division,
+        const struct division_state *from, const struct division_state *to);
+double division_rounding(const struct division *division);
+double division_value(const struct division *division, const struct division_state *state);
+
+/* A group that misses more in this state than with an equal share; n: none. */
+size_t division_robbed(const struct division *division, const struct division_state *state);
 
 /* The first group of a cluster; n: none. */
 size_t division_first(const struct division *division, unsigned cluster);

@@ -9,7 +9,8 @@
  *
  * Slowdowns: whoever has no less than there is no slower than the worst there. So the worst of the
  * division exceeds the worst of the other state at most by what the most that those with less can
- * be slowed exceeds the least that the worst there can be.
+ * be slowed exceeds the least that the worst there can be; and it is below that by no less than by
+ * what the most of all of them is.
  */
 
 #include "division.h"
@@ -22,8 +23,7 @@
 
 #define ROUNDING 1e-9
 
-/* What of a gain is no more than rounding. */
-static double rounding(const struct division *division)
+double division_rounding(const struct division *division)
 {
 	return ROUNDING *
 	       (division->objective == MTL_FAIR ? division->whole.worst : division->whole.total);
@@ -31,7 +31,8 @@ static double rounding(const struct division *division)
 
 static bool uncertain(const struct division *division, const struct division_gain *gain)
 {
-	return gain->least < -rounding(division) && gain->most > rounding(division);
+	return gain->least < -division_rounding(division) &&
+	       gain->most > division_rounding(division);
 }
 
 /* The least by which a total falls where groups have `to` instead of `from`. */
@@ -59,7 +60,7 @@ static double least_fall(
 /* The same of the worst slowdown. */
 static double least_relief(const struct division *division, const double *from, const double *to)
 {
-	double before = 1, after = 1;
+	double before = 1, after = 1, after_all = 1, slowed;
 
 	for (size_t i = 0; i < division->list->n; i++) {
 		const struct mtl_demand *demand = division->list->demands[i];
@@ -70,33 +71,40 @@ static double least_relief(const struct division *division, const double *from, 
 		mtl_demand_misses(demand, to[i], NULL, &to_high);
 		before = fmax(
 		        before, mtl_slowdown(demand->work, from_low, fmin(all_high, from_low)));
+		slowed = mtl_slowdown(demand->work, to_high, all_low);
+		after_all = fmax(after_all, slowed);
 		if (to[i] < from[i])
-			after = fmax(after, mtl_slowdown(demand->work, to_high, all_low));
+			after = fmax(after, slowed);
 	}
-	return fmin(before - after, 0);
+	return fmax(fmin(before - after, 0), before - after_all);
 }
 
-static struct division_gain compare(
-        const struct division *division, const struct division_state *other)
+struct division_gain division_gain(const struct division *division,
+        const struct division_state *from, const struct division_state *to)
 {
-	const double *from = other->bytes, *to = division->chosen.bytes;
 	struct division_gain gain;
 	double back;
 
 	if (division->objective == MTL_FAIR)
-		return (struct division_gain){other->worst - division->chosen.worst,
-		        least_relief(division, from, to), -least_relief(division, to, from)};
-	gain.least = least_fall(division, from, to, &gain.gain);
-	gain.most = -least_fall(division, to, from, &back);
+		return (struct division_gain){from->worst - to->worst,
+		        least_relief(division, from->bytes, to->bytes),
+		        -least_relief(division, to->bytes, from->bytes)};
+	gain.least = least_fall(division, from->bytes, to->bytes, &gain.gain);
+	gain.most = -least_fall(division, to->bytes, from->bytes, &back);
 	return gain;
 }
 
-size_t division_robbed(const struct division *division)
+double division_value(const struct division *division, const struct division_state *state)
+{
+	return division->objective == MTL_FAIR ? state->worst : state->total;
+}
+
+size_t division_robbed(const struct division *division, const struct division_state *state)
 {
 	size_t i = 0;
 
 	while (i < division->list->n &&
-	        division->whole.misses[i] <= division->equal.misses[i] * (1 + ROUNDING))
+	        state->misses[i] <= division->equal.misses[i] * (1 + ROUNDING))
 		i++;
 	return i;
 }
@@ -104,10 +112,10 @@ size_t division_robbed(const struct division *division)
 bool division_is_better(const struct division *division)
 {
 	bool no_rival = division->objective == MTL_GUARANTEE &&
-	                division_robbed(division) < division->list->n;
+	                division_robbed(division, &division->whole) < division->list->n;
 
-	return division->over_equal.gain >= -rounding(division) &&
-	       (division->over_whole.gain > rounding(division) || no_rival);
+	return division->over_equal.gain >= -division_rounding(division) &&
+	       (division->over_whole.gain > division_rounding(division) || no_rival);
 }
 
 static void gain_text(const struct division *division, const struct division_gain *gain,
@@ -149,10 +157,14 @@ static int too_uncertain(const struct division *division)
 	        ways, equal, whole);
 }
 
-int division_compare(struct division *division)
+void division_compare(struct division *division)
 {
-	division->over_equal = compare(division, &division->equal);
-	division->over_whole = compare(division, &division->whole);
+	division->over_equal = division_gain(division, &division->equal, &division->chosen);
+	division->over_whole = division_gain(division, &division->whole, &division->chosen);
+}
+
+int division_certain(const struct division *division)
+{
 	return uncertain(division, &division->over_equal) ||
 	                       uncertain(division, &division->over_whole)
 	               ? too_uncertain(division)

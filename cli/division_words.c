@@ -164,7 +164,7 @@ static void say_regret(const struct division *division, char *ret_text, size_t s
 
 static void say_advice(const struct division *division, char *ret_text, size_t size)
 {
-	size_t robbed = division_robbed(division);
+	size_t robbed = division_robbed(division, &division->whole);
 	char name[NAME];
 
 	*ret_text = '\0';

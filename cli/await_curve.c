@@ -9,20 +9,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "monotonic.h"
 #include "question.h"
 
 #define AGAIN_MILLISECONDS 200
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static int track(struct question *question)
 {
@@ -73,7 +65,7 @@ static int not_yet(struct question *question, const struct client_reply *reply, 
 {
 	if (reply_is(reply, "NotTracked") && !question->tracked)
 		return track(question) ?: -EAGAIN;
-	if (!reply_is(reply, "NotEnoughObservations") || now() >= deadline) {
+	if (!reply_is(reply, "NotEnoughObservations") || monotonic_seconds() >= deadline) {
 		clear_progress(question);
 		return question_explain(question->client, reply);
 	}
@@ -92,7 +84,7 @@ static int call_curve(struct question *question, struct client_reply *ret_reply)
 
 int await_curve(struct question *question, double seconds, struct json_object **ret_curve)
 {
-	double deadline = now() + seconds;
+	double deadline = monotonic_seconds() + seconds;
 	int r;
 
 	do {

@@ -18,7 +18,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
+
+#include "monotonic.h"
 
 #define INTERFACE "io.mtld."
 #define CHUNK 65536
@@ -141,14 +142,6 @@ int client_send(
 	return text ? send_all(client->fd, text, length + 1) : -ENOMEM;
 }
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* 0 when something can be read. */
 static int wait_readable(struct client *client, double deadline, int wake_fd)
 {
@@ -156,7 +149,7 @@ static int wait_readable(struct client *client, double deadline, int wake_fd)
 	        {.fd = client->fd, .events = POLLIN},
 	        {.fd = wake_fd, .events = POLLIN},
 	};
-	double left = deadline - now();
+	double left = deadline - monotonic_seconds();
 	int n;
 
 	if (left < 0)
@@ -276,7 +269,7 @@ static int next_message(struct client *client, struct client_reply *ret_reply)
 int client_receive(
         struct client *client, double seconds, int wake_fd, struct client_reply *ret_reply)
 {
-	double deadline = now() + seconds;
+	double deadline = monotonic_seconds() + seconds;
 	int r;
 
 	for (;;) {

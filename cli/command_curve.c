@@ -10,9 +10,7 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <time.h>
 
 #include "await_curve.h"
@@ -21,6 +19,7 @@
 #include "question.h"
 #include "saved_curve.h"
 #include "size.h"
+#include "stop_signals.h"
 
 #define STREAM_SECONDS 10.0
 
@@ -75,17 +74,6 @@ static int show_update(struct question *question)
 	return code == MTL_DONE && reply.continues ? -EAGAIN : code;
 }
 
-static int catch_signals(void)
-{
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigprocmask(SIG_BLOCK, &mask, NULL);
-	return signalfd(-1, &mask, SFD_CLOEXEC);
-}
-
 /* From the first curve until there are too few observations, the process ends, or a signal. */
 static int stream(struct question *question)
 {
@@ -107,7 +95,8 @@ static int stream(struct question *question)
 /* Until the process ends or the user wants to stop, which is a success. */
 static int watch(struct question *question)
 {
-	_cleanup_close_ int signal_fd = catch_signals();
+	sigset_t old_mask;
+	_cleanup_close_ int signal_fd = stop_signals_catch(&old_mask);
 	int r;
 
 	question->wake_fd = signal_fd;

@@ -14,14 +14,14 @@
 #include <math.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <time.h>
 
 #include "client.h"
 #include "curve_report.h"
+#include "monotonic.h"
 #include "private_daemon.h"
 #include "process.h"
 #include "question.h"
+#include "stop_signals.h"
 
 #define PATIENCE 2.0
 
@@ -45,22 +45,6 @@ static void run_done(struct run *run)
 	if (run->signal_fd >= 0)
 		close(run->signal_fd);
 	sigprocmask(SIG_SETMASK, &run->old_mask, NULL);
-}
-
-/* Signals that ask for the end arrive on a descriptor from here on. */
-static int catch_signals(struct run *run)
-{
-	struct sigaction hangup;
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
-		sigaddset(&mask, SIGHUP);
-	sigprocmask(SIG_BLOCK, &mask, &run->old_mask);
-	run->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC);
-	return run->signal_fd < 0 ? -errno : 0;
 }
 
 static int ask(struct run *run, const char *method, struct json_object *parameters,
@@ -87,18 +71,10 @@ static int start_command(struct run *run, char **argv)
 	return MTL_DONE;
 }
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* Until the duration is over, the command or mtld has ended, or a signal came. */
 static void wait_for_end(struct run *run)
 {
-	double end = now() + run->options->duration;
+	double end = monotonic_seconds() + run->options->duration;
 	struct pollfd fds[] = {
 	        {.fd = run->command.process.fd, .events = POLLIN},
 	        {.fd = run->signal_fd, .events = POLLIN},
@@ -107,7 +83,7 @@ static void wait_for_end(struct run *run)
 	int n;
 
 	do {
-		double left = end - now();
+		double left = end - monotonic_seconds();
 
 		if (left <= 0)
 			return;
@@ -151,9 +127,10 @@ int command_run(const struct options *options, int n_operands, char **operands)
 	        .command.hold = -1,
 	        .signal_fd = -1,
 	};
-	int code, r = catch_signals(&run);
+	int code, r = stop_signals_catch(&run.old_mask);
 
 	(void)n_operands;
+	run.signal_fd = r;
 	if (r < 0)
 		return complain(MTL_FAILED, "cannot wait for signals: %s", strerror(-r));
 	code = observe(&run, operands);

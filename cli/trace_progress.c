@@ -8,23 +8,15 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "monotonic.h"
 #include "size.h"
 
 #define FIRST_SECONDS 1.0
 #define AGAIN_SECONDS 0.2
 #define CELLS 20
 #define ERASE "\r\033[K"
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void draw_bar(double part)
 {
@@ -52,7 +44,7 @@ static void draw(const struct trace_progress *progress, double time)
 void trace_progress_begin(struct trace_progress *progress)
 {
 	progress->wanted = isatty(STDERR_FILENO);
-	progress->started = now();
+	progress->started = monotonic_seconds();
 	progress->drawn = progress->started + FIRST_SECONDS - AGAIN_SECONDS;
 }
 
@@ -63,7 +55,7 @@ void trace_progress_count(struct trace_progress *progress, uint64_t n)
 	progress->accesses += n;
 	if (!progress->wanted)
 		return;
-	time = now();
+	time = monotonic_seconds();
 	if (time - progress->drawn < AGAIN_SECONDS)
 		return;
 	draw(progress, time);

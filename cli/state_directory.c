@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state directory: a JSON object a file, marked with the machine it was measured on.
+ *
+ * What does not fit (another CPU, kernel or mtl, no JSON, no object) is as if it were not there:
+ * it will be measured again.
+ */
+
+#include "state_directory.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "json_fields.h"
+#include "json_file.h"
+
+#ifndef MTL_VERSION
+#define MTL_VERSION "unknown"
+#endif
+
+#define MACHINE_TEXT 256
+
+static const char *const cpu_fields[] = {"model name", "cpu family", "model", "stepping"};
+#define N_CPU_FIELDS (sizeof(cpu_fields) / sizeof(cpu_fields[0]))
+
+/* "model name\t: AMD EPYC" of that field, or NULL */
+static const char *value_of(char *line, const char *field)
+{
+	size_t length = strlen(field);
+	char *colon = strchr(line, ':');
+
+	if (!colon || strncmp(line, field, length) != 0 ||
+	        (line[length] != '\t' && line[length] != ':'))
+		return NULL;
+	line[strcspn(line, "\n")] = '\0';
+	return colon[1] == ' ' ? colon + 2 : colon + 1;
+}
+
+static void read_cpu(char (*values)[96])
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/cpuinfo", "re");
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file) && line[0] != '\n')
+		for (size_t i = 0; i < N_CPU_FIELDS; i++) {
+			const char *value = value_of(line, cpu_fields[i]);
+
+			if (value)
+				snprintf(values[i], sizeof(values[i]), "%.95s", value);
+		}
+}
+
+void state_machine(char *ret_text, size_t size)
+{
+	char cpu[N_CPU_FIELDS][96] = {"unknown CPU", "?", "?", "?"};
+	struct utsname kernel = {.release = "?"};
+
+	read_cpu(cpu);
+	uname(&kernel);
+	snprintf(ret_text, size, "%s, family %s model %s stepping %s, Linux %s, mtl %s", cpu[0],
+	        cpu[1], cpu[2], cpu[3], kernel.release, MTL_VERSION);
+}
+
+static int directory_path(char *ret_path, size_t size)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	int n;
+
+	if (geteuid() == 0)
+		n = snprintf(ret_path, size, "/var/lib/mtl");
+	else if (state && state[0] == '/')
+		n = snprintf(ret_path, size, "%s/mtl", state);
+	else if (home && home[0] == '/')
+		n = snprintf(ret_path, size, "%s/.local/state/mtl", home);
+	else
+		return -ENOENT;
+	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
+}
+
+int state_path(const char *name, char *ret_path, size_t size)
+{
+	char path[PATH_MAX];
+	int r = directory_path(path, sizeof(path)), n;
+
+	if (r < 0)
+		return r;
+	n = snprintf(ret_path, size, "%s/%s", path, name);
+	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
+}
+
+/* All directories above the last name. */
+static int make_directories(const char *path)
+{
+	char part[PATH_MAX];
+
+	snprintf(part, sizeof(part), "%s", path);
+	for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(part, 0755) < 0 && errno != EEXIST)
+			return -errno;
+		*slash = '/';
+	}
+	return 0;
+}
+
+static int write_object(const char *path, struct json_object *object)
+{
+	_cleanup_fclose_ FILE *file = fopen(path, "we");
+
+	if (!file)
+		return -errno;
+	fprintf(file, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_SPACED));
+	return fflush(file) == 0 ? 0 : -errno;
+}
+
+int state_save(const char *name, struct json_object *object, char *ret_path)
+{
+	char machine[MACHINE_TEXT], unfinished[PATH_MAX + 16];
+	int r;
+
+	snprintf(ret_path, PATH_MAX, "%s", name);
+	r = state_path(name, ret_path, PATH_MAX);
+	if (r < 0)
+		return r;
+	state_machine(machine, sizeof(machine));
+	r = mtl_json_put(object, "machine", json_object_new_string(machine));
+	r = r ?: make_directories(ret_path);
+	if (r < 0)
+		return r;
+	snprintf(unfinished, sizeof(unfinished), "%s.%d", ret_path, (int)getpid());
+	r = write_object(unfinished, object);
+	if (r == 0 && rename(unfinished, ret_path) < 0)
+		r = -errno;
+	if (r < 0)
+		unlink(unfinished);
+	return r;
+}
+
+int state_load(const char *name, struct json_object **ret_object)
+{
+	_cleanup_json_ struct json_object *object = NULL;
+	char path[PATH_MAX], machine[MACHINE_TEXT], error[128];
+	struct json_object *member;
+	int r = state_path(name, path, sizeof(path));
+
+	r = r ?: json_file_read(path, &object, error, sizeof(error));
+	if (r < 0)
+		return -ENOENT;
+	state_machine(machine, sizeof(machine));
+	if (!json_object_is_type(object, json_type_object) ||
+	        !json_object_object_get_ex(object, "machine", &member) ||
+	        strcmp(json_object_get_string(member) ?: "", machine) != 0)
+		return -ENOENT;
+	*ret_object = TAKE_PTR(object);
+	return 0;
+}

@@ -19,11 +19,13 @@
 
 #include "cache_size.h"
 #include "cleanup.h"
+#include "demands.h"
+#include "divide.h"
 
 void cache_partition_done(struct cache_partition *partition)
 {
-	division_done(&partition->division);
-	demands_done(&partition->list);
+	mtl_division_done(&partition->division);
+	mtl_demand_list_done(&partition->list);
 	resctrl_geometry_done(&partition->geometry);
 	resctrl_plan_free(partition->plan);
 }
@@ -202,7 +204,7 @@ static void make_request(
 			add_member(&partition->list.operands[i], wishes, name);
 	*share = (struct resctrl_share){.level = partition->level->level,
 	        .domain = RESCTRL_EVERY_DOMAIN,
-	        .ways = division->ways[division_first(division, cluster)]};
+	        .ways = division->ways[mtl_division_first(division, cluster)]};
 	wishes->requests[cluster] = (struct resctrl_request){
 	        name, wishes->pids + first, wishes->n_pids - first, share, 1};
 }
@@ -270,6 +272,6 @@ int cache_partition_new(const struct options *options, int n, char **operands,
 	code = code ?: demands_load(options, n, operands, &partition->cache, &partition->list);
 	code = code ?: check_operands(partition);
 	return code
-	               ?: division_new(&partition->list, &partition->cache, options,
+	               ?: divide(&partition->list, &partition->cache, options,
 	                          least_ways(partition), &partition->division);
 }

@@ -9,6 +9,8 @@
 #include "cache_partition.h"
 #include "cleanup.h"
 #include "curve_report.h"
+#include "divide.h"
+#include "division_report.h"
 #include "json_fields.h"
 
 static void say_report(const char *what, const struct resctrl_report *report)
@@ -39,8 +41,8 @@ static int apply(const struct cache_partition *partition)
 	struct resctrl_report report = {0};
 	char error[RESCTRL_ERROR], verdict[400];
 
-	if (!division_is_better(&partition->division)) {
-		division_verdict(&partition->division, verdict, sizeof(verdict));
+	if (!mtl_division_is_better(&partition->division)) {
+		mtl_division_verdict(&partition->division, verdict, sizeof(verdict));
 		return complain(MTL_FAILED, "not applied: %s", verdict);
 	}
 	if (resctrl_apply(&partition->place, partition->plan, &report, error, sizeof(error)) < 0)
@@ -52,7 +54,7 @@ static int apply(const struct cache_partition *partition)
 static int write_json(const struct division *division)
 {
 	_cleanup_json_ struct json_object *object = NULL;
-	int r = division_to_json(division, &object);
+	int r = mtl_division_to_json(division, &object);
 
 	if (r == 0)
 		json_output(stdout, object);
@@ -86,7 +88,7 @@ int command_partition(const struct options *options, int n_operands, char **oper
 	if (n_operands == 0)
 		return complain(MTL_USAGE, "partition: PID|FILE... is missing");
 	code = cache_partition_new(options, n_operands, operands, &partition);
-	code = code ?: division_certain(&partition.division);
+	code = code ?: divide_certain(&partition.division);
 	code = code ?: cache_partition_plan(&partition);
 	if (code == MTL_DONE && options->apply)
 		code = apply(&partition);

@@ -8,7 +8,4 @@
 double object_number(struct json_object *object, const char *key);
 const char *object_text(struct json_object *object, const char *key);
 
-/* A number, null where it is not finite. -ENOMEM. */
-int object_put_number(struct json_object *object, const char *key, double number);
-
 #endif

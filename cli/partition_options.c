@@ -13,32 +13,16 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "division.h"
 #include "option_values.h"
 
 #define LEAST 1e-12
 #define MOST 1e12
 
-static const char *const objectives[] = {
-        [MTL_TOTAL] = "total",
-        [MTL_FAIR] = "fair",
-        [MTL_GUARANTEE] = "guarantee",
-};
-
-#define N_OBJECTIVES (sizeof(objectives) / sizeof(*objectives))
-
-const char *objective_name(enum mtl_objective objective)
-{
-	return objectives[objective];
-}
-
 int value_objective(const char *text, void *field, char *ret_error, size_t error_size)
 {
-	for (size_t i = 0; i < N_OBJECTIVES; i++) {
-		if (strcmp(objectives[i], text) == 0) {
-			*(enum mtl_objective *)field = (enum mtl_objective)i;
-			return 0;
-		}
-	}
+	if (mtl_objective_from_name(text, field) == 0)
+		return 0;
 	snprintf(ret_error, error_size,
 	        "'%.60s' is not an objective: choose total, fair or guarantee", text);
 	return -EINVAL;

@@ -5,9 +5,9 @@
 /* Values of options that only `mtl partition` has; their parsers are in option_values.h. */
 
 #include <stddef.h>
-#include "mtl.h"
+#include "demand_list.h"
 
-#define PARTITION_WAYS_MAX 64
+#define PARTITION_WAYS_MAX DEMAND_WAYS_MAX
 
 struct weight {
 	char *name;
@@ -20,8 +20,5 @@ struct weight_list {
 };
 
 void weights_done(struct weight_list *list);
-
-/* "total", "fair", "guarantee" */
-const char *objective_name(enum mtl_objective objective);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What programs do to each other, as a table with a sentence, as JSON, as CSV and as a picture.
+ * What programs do to each other, as a table with a sentence, as CSV and as a picture.
  *
  * The picture has for each program its misses alone and together with the others, over the size of
  * the cache, from 1/256 to 4 times the one asked about, which is marked.
  */
 
-#include "share.h"
+#include "share_report.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,8 +14,6 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "json_fields.h"
-#include "object.h"
 #include "plot_file.h"
 #include "size.h"
 #include "table.h"
@@ -48,7 +46,7 @@ static void worse_cell(double alone, double together, char ret_text[CELL])
 
 static void neighbour_cell(const struct share *share, size_t i, char ret_text[CELL])
 {
-	size_t n = share->list->n, worst = share_worst(share, i);
+	size_t n = share->list->n, worst = mtl_share_worst(share, i);
 	char number[NUMBER_TEXT], name[40];
 
 	if (worst == n)
@@ -61,10 +59,11 @@ static void neighbour_cell(const struct share *share, size_t i, char ret_text[CE
 
 static void name_cell(const struct demand_operand *operand, char ret_text[CELL])
 {
-	char name[40];
+	char name[40], comm[40];
 
+	show_name(operand->comm, comm, sizeof(comm));
 	snprintf(ret_text, CELL, "%s%s%s", show_name(operand->name, name, sizeof(name)),
-	        operand->pid ? " " : "", operand->pid ? operand->comm : "");
+	        operand->pid ? " " : "", operand->pid ? comm : "");
 }
 
 static int add_row(struct table *table, const struct share *share, size_t i)
@@ -109,7 +108,7 @@ static void print_heading(FILE *file, const struct share *share)
 		        percent_format(share->time, time));
 	else
 		fprintf(file, "which all together fill in %s.", seconds_format(share->time, time));
-	fprintf(file, " In %s:\n\n", demands_unit(list));
+	fprintf(file, " In %s:\n\n", mtl_demands_unit(list));
 }
 
 /* Whoever has most misses more than alone; n: nobody. */
@@ -136,11 +135,11 @@ static void print_sentence(FILE *file, const struct share *share)
 		fputs("\nNone of them misses more than alone.\n", file);
 		return;
 	}
-	worst = share_worst(share, i);
+	worst = mtl_share_worst(share, i);
 	fprintf(file, "\n%s pays most for sharing: %s %s more than alone",
 	        show_name(share->list->operands[i].name, name, sizeof(name)),
 	        count_format(share->together[i] - share->alone[i], added),
-	        demands_unit(share->list));
+	        mtl_demands_unit(share->list));
 	if (worst < n)
 		fprintf(file, ", %s fewer without %s",
 		        count_format(share->together[i] - share->without[i * n + worst], spared),
@@ -153,9 +152,10 @@ static void print_notes(FILE *file, const struct share *share, const struct term
 	char note[NOTE];
 
 	for (size_t i = 0; i < share->list->n; i++) {
-		if (!demand_note(
+		if (!mtl_demand_note(
 		            &share->list->operands[i], share->occupancy[i], note, sizeof(note) - 8))
 			continue;
+		make_showable(note);
 		wrap_words(note, terminal->width - 6);
 		fprintf(file, "note: %s\n", note);
 	}
@@ -175,96 +175,6 @@ int share_report(FILE *file, const struct share *share, const struct terminal *t
 }
 
 /* --- for programs */
-
-static int put_neighbours(struct json_object *program, const struct share *share, size_t i)
-{
-	struct json_object *array = json_object_new_array();
-	size_t n = share->list->n;
-	int r = mtl_json_put(program, "hurt_by", array);
-
-	for (size_t j = 0; r == 0 && j < n; j++) {
-		struct json_object *other = j != i ? json_object_new_object() : NULL;
-
-		if (j == i)
-			continue;
-		r = mtl_json_append(array, other);
-		r = r
-		            ?: mtl_json_put(other, "name",
-		                       json_object_new_string(share->list->operands[j].name));
-		r = r ?: object_put_number(other, "misses_without", share->without[i * n + j]);
-	}
-	return r;
-}
-
-static int put_program(struct json_object *programs, const struct share *share, size_t i)
-{
-	const struct demand_operand *operand = &share->list->operands[i];
-	struct json_object *program = json_object_new_object();
-	int r = mtl_json_append(programs, program);
-
-	r = r ?: mtl_json_put(program, "name", json_object_new_string(operand->name));
-	if (operand->pid)
-		r = r ?: mtl_json_put(program, "pid", json_object_new_int(operand->pid));
-	r = r ?: object_put_number(program, "footprint_bytes", operand->demand->footprint_bytes);
-	r = r ?: object_put_number(program, "occupancy_bytes", share->occupancy[i]);
-	r = r ?: object_put_number(program, "misses_alone", share->alone[i]);
-	r = r ?: object_put_number(program, "misses_together", share->together[i]);
-	if (operand->accesses > 0) {
-		r = r
-		            ?: object_put_number(program, "miss_ratio_alone",
-		                       share->alone[i] / operand->accesses);
-		r = r
-		            ?: object_put_number(program, "miss_ratio_together",
-		                       share->together[i] / operand->accesses);
-	}
-	return r ?: put_neighbours(program, share, i);
-}
-
-static int put_notes(struct json_object *object, const struct share *share)
-{
-	struct json_object *notes = json_object_new_array();
-	char note[NOTE];
-	int r = mtl_json_put(object, "notes", notes);
-
-	for (size_t i = 0; r == 0 && i < share->list->n; i++)
-		if (demand_note(&share->list->operands[i], share->occupancy[i], note, sizeof(note)))
-			r = mtl_json_append(notes, json_object_new_string(note));
-	return r;
-}
-
-static double sum(const double *numbers, size_t n)
-{
-	double all = 0;
-
-	for (size_t i = 0; i < n; i++)
-		all += numbers[i];
-	return all;
-}
-
-int share_to_json(const struct share *share, struct json_object **ret_object)
-{
-	_cleanup_json_ struct json_object *object = json_object_new_object();
-	struct json_object *programs;
-	size_t n = share->list->n;
-	int r;
-
-	if (!object)
-		return -ENOMEM;
-	r = object_put_number(object, "size_bytes", share->size_bytes);
-	r = r
-	            ?: mtl_json_put(object, "unit",
-	                       json_object_new_string(share->list->demands[0]->unit));
-	r = r ?: object_put_number(object, "fill_time", share->time);
-	r = r ?: object_put_number(object, "misses_alone", sum(share->alone, n));
-	r = r ?: object_put_number(object, "misses_together", sum(share->together, n));
-	r = r ?: mtl_json_put(object, "programs", programs = json_object_new_array());
-	for (size_t i = 0; r == 0 && i < n; i++)
-		r = put_program(programs, share, i);
-	r = r ?: put_notes(object, share);
-	if (r == 0)
-		*ret_object = TAKE_PTR(object);
-	return r;
-}
 
 void share_csv(FILE *file, const struct share *share)
 {
@@ -347,7 +257,7 @@ int share_plot(const char *path, const struct share *share)
 	struct plot_request request = {
 	        .title = "Alone, and together in one cache",
 	        .size_title = share->list->operands[0].is_data ? "data" : "cache size",
-	        .value_title = demands_unit(share->list),
+	        .value_title = mtl_demands_unit(share->list),
 	        .bytes = !share->list->operands[0].is_data,
 	        .n_series = n,
 	};

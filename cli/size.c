@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers as people write and read them.
+ * Numbers as people write them.
  *
- * A text is a decimal number followed by a unit out of a table; a formatted number is scaled to the
- * largest unit of a table that leaves it at 1 or more and printed with three significant digits,
- * zeros trimmed. Cache sizes go by powers of 1024 whatever the spelling (K, KB, KiB), because that
- * is how caches are built; counts and times go by powers of 1000.
- * Invariant: what size_format() prints, size_parse() reads, within the three digits.
+ * A text is a decimal number followed by a unit out of a table. Cache sizes go by powers of 1024
+ * whatever the spelling (K, KB, KiB), because that is how caches are built; counts and times go by
+ * powers of 1000.
+ * Invariant: what size_format() prints (lib/words.c), size_parse() reads, within the three digits.
  */
 
 #include "size.h"
@@ -25,10 +24,7 @@
 #define SIZE_LIMIT 0x1p60 /* 1 EiB */
 #define COUNT_LIMIT 0x1p53
 #define SECONDS_LIMIT 1e9
-/* Less is not told apart, but 0 is said of nothing else. */
-#define LEAST 1e-3
 #define ROUNDED 5e-3 /* of a number with three digits */
-#define LEAST_TEXT "<0.001"
 
 struct unit {
 	const char *name;
@@ -66,33 +62,6 @@ static const struct unit second_units[] = {
         {"s", 1},
         {"ms", 1e-3},
         {"us", 1e-6},
-        {NULL, 0},
-};
-
-/* Ascending, for printing. */
-static const struct unit size_short[] = {
-        {"B", 1},
-        {"K", KI},
-        {"M", KI *KI},
-        {"G", KI *KI *KI},
-        {"T", KI *KI *KI *KI},
-        {NULL, 0},
-};
-
-static const struct unit count_short[] = {
-        {"", 1},
-        {" k", 1e3},
-        {" M", 1e6},
-        {" G", 1e9},
-        {" T", 1e12},
-        {NULL, 0},
-};
-
-static const struct unit second_short[] = {
-        {" ns", 1e-9},
-        {" us", 1e-6},
-        {" ms", 1e-3},
-        {" s", 1},
         {NULL, 0},
 };
 
@@ -214,86 +183,4 @@ int pid_parse(const char *text, int *ret_pid, char *ret_error, size_t error_size
 	}
 	*ret_pid = (int)pid;
 	return 0;
-}
-
-/* Three significant digits, without an exponent below a million. */
-static void print_digits(double value, char *ret_text)
-{
-	int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-
-	if (fabs(value) >= 1e6) {
-		snprintf(ret_text, NUMBER_TEXT, "%.3g", value);
-		return;
-	}
-	if (value < 0.9995 && value > 0)
-		decimals = (int)fmin(2 - floor(log10(value)), 9);
-	snprintf(ret_text, NUMBER_TEXT, "%.*f", decimals, value);
-	if (!strchr(ret_text, '.'))
-		return;
-	for (char *last = ret_text + strlen(ret_text) - 1; *last == '0' || *last == '.'; last--) {
-		bool point = *last == '.';
-
-		*last = '\0';
-		if (point)
-			break;
-	}
-}
-
-static char *format_special(double value, char *ret_text)
-{
-	strcpy(ret_text, isnan(value) ? "-" : "never");
-	return ret_text;
-}
-
-/* Rounding must not give "1024K" where "1M" is meant: compare with half a digit less. */
-static char *format_scaled(
-        double value, const struct unit *units, double zero_below, char *ret_text)
-{
-	const struct unit *unit = units;
-
-	if (!isfinite(value))
-		return format_special(value, ret_text);
-	if (fabs(value) < zero_below)
-		value = 0;
-	while (unit[1].name && value / unit[1].factor >= 0.9995)
-		unit++;
-	print_digits(value / unit->factor, ret_text);
-	if (value != 0 || unit->factor == 1)
-		strncat(ret_text, unit->name, NUMBER_TEXT - 1 - strlen(ret_text));
-	return ret_text;
-}
-
-char *size_format(double bytes, char *ret_text)
-{
-	return format_scaled(bytes, size_short, 0.5, ret_text);
-}
-
-char *count_format(double count, char *ret_text)
-{
-	return count > 0 && count < LEAST ? strcpy(ret_text, LEAST_TEXT)
-	                                  : format_scaled(count, count_short, LEAST, ret_text);
-}
-
-char *seconds_format(double seconds, char *ret_text)
-{
-	if (seconds == 0)
-		return strcpy(ret_text, "0 s");
-	return format_scaled(seconds, second_short, 0, ret_text);
-}
-
-char *percent_format(double fraction, char *ret_text)
-{
-	if (!isfinite(fraction))
-		return format_special(fraction, ret_text);
-	return strcat(ratio_format(fraction * 100, ret_text), " %");
-}
-
-char *ratio_format(double ratio, char *ret_text)
-{
-	if (!isfinite(ratio))
-		return format_special(ratio, ret_text);
-	if (ratio > 0 && ratio < LEAST)
-		return strcpy(ret_text, LEAST_TEXT);
-	print_digits(fabs(ratio) < LEAST ? 0 : ratio, ret_text);
-	return ret_text;
 }

@@ -3,8 +3,7 @@
 #define MTL_CLI_SIZE_H
 
 #include <stddef.h>
-
-#define NUMBER_TEXT 32
+#include "words.h"
 
 /*
  * "4096", "512K", "1.5M", "8 MB", "2GiB" -> whole bytes, at least 1. Three digits of a larger
@@ -23,11 +22,11 @@ int count_parse(const char *text, double *ret_count, char *ret_error, size_t err
 /* A process number, 1..INT_MAX. -EINVAL like size_parse(). */
 int pid_parse(const char *text, int *ret_pid, char *ret_error, size_t error_size);
 
-/* These write into a buffer of NUMBER_TEXT bytes and return it. NAN is "-", INFINITY is "never". */
-char *size_format(double bytes, char *ret_text);       /* "512K", "1.41M" */
-char *count_format(double count, char *ret_text);      /* "12.3 M" (powers of 1000) */
-char *seconds_format(double seconds, char *ret_text);  /* "50 us", "1.2 ms", "30 s" */
-char *percent_format(double fraction, char *ret_text); /* "0.4 %" */
-char *ratio_format(double ratio, char *ret_text);      /* "0.064", "<0.001" */
+/* How lib/words.h writes them, by the names they have here. */
+#define size_format mtl_size_format
+#define count_format mtl_count_format
+#define seconds_format mtl_seconds_format
+#define percent_format mtl_percent_format
+#define ratio_format mtl_ratio_format
 
 #endif

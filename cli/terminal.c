@@ -15,6 +15,8 @@
 #include <wchar.h>
 #include <wctype.h>
 
+#include "words.h"
+
 #define USUAL_WIDTH 80
 #define WIDEST 120
 #define NARROWEST 40
@@ -79,12 +81,7 @@ void make_showable(char *text)
 
 char *show_name(const char *name, char *ret_text, size_t size)
 {
-	size_t length = strlen(name), head = (size - 4) / 3, tail = size - 4 - head;
-
-	if (length < size)
-		strcpy(ret_text, name);
-	else
-		snprintf(ret_text, size, "%.*s...%s", (int)head, name, name + length - tail);
+	mtl_name_shorten(name, ret_text, size);
 	make_showable(ret_text);
 	return ret_text;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include "words.h" /* NAME_SHOWN */
 
 /* How a report may look where it goes. */
 struct terminal {
@@ -26,7 +27,6 @@ void make_showable(char *text);
 /* A name of a file in a message: showable, and shortened in the middle to fit
  * ("/tmp/ab...of.trace") so that what is said of it is not pushed out. */
 char *show_name(const char *name, char *ret_text, size_t size);
-#define NAME_SHOWN 120
 
 /* Turns blanks into line ends so that no line is longer than width, where words allow it. */
 void wrap_words(char *text, size_t width);

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 #include "cleanup.h"
 #include "json_fields.h"
+#include "words.h"
 
 int mtl_json_refuse(const struct json_place *place, const char *name, const char *reason)
 {
@@ -32,6 +33,7 @@ struct json_object *mtl_json_number_new(double value)
 {
 	char text[32];
 
+	value += 0.0; /* no -0 */
 	for (int digits = 9; digits <= 17; digits += 4) {
 		snprintf(text, sizeof(text), "%.*g", digits, value);
 		if (strtod(text, NULL) == value)
@@ -51,6 +53,13 @@ int mtl_json_put(struct json_object *object, const char *name, struct json_objec
 	return 0;
 }
 
+int mtl_json_put_number(struct json_object *object, const char *name, double number)
+{
+	if (isfinite(number))
+		return mtl_json_put(object, name, mtl_json_number_new(number));
+	return json_object_object_add(object, name, NULL) < 0 ? -ENOMEM : 0;
+}
+
 int mtl_json_append(struct json_object *array, struct json_object *value)
 {
 	if (!value)
@@ -62,53 +71,26 @@ int mtl_json_append(struct json_object *array, struct json_object *value)
 	return 0;
 }
 
-/* Length of the UTF-8 sequence at text, at most n bytes of it; 0: it is not one. */
-static size_t utf8_length(const unsigned char *text, size_t n)
+struct json_object *mtl_json_text_new(const char *text)
 {
-	static const struct {
-		unsigned char first, last;
-		size_t length;
-		unsigned char second_first, second_last;
-	} forms[] = {
-	        {0x01, 0x7f, 1, 0, 0},
-	        {0xc2, 0xdf, 2, 0x80, 0xbf},
-	        {0xe0, 0xe0, 3, 0xa0, 0xbf},
-	        {0xe1, 0xec, 3, 0x80, 0xbf},
-	        {0xed, 0xed, 3, 0x80, 0x9f},
-	        {0xee, 0xef, 3, 0x80, 0xbf},
-	        {0xf0, 0xf0, 4, 0x90, 0xbf},
-	        {0xf1, 0xf3, 4, 0x80, 0xbf},
-	        {0xf4, 0xf4, 4, 0x80, 0x8f},
-	};
+	_cleanup_free_ char *clean = strdup(text);
 
-	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
-		size_t length = forms[i].length;
-		if (text[0] < forms[i].first || text[0] > forms[i].last || length > n)
+	for (size_t left = clean ? strlen(clean) : 0, at = 0, n; left > 0; left -= n, at += n) {
+		n = mtl_utf8_length(clean + at, left);
+		if (n > 0)
 			continue;
-		if (length > 1 &&
-		        (text[1] < forms[i].second_first || text[1] > forms[i].second_last))
-			return 0;
-		for (size_t k = 2; k < length; k++)
-			if ((text[k] & 0xc0) != 0x80)
-				return 0;
-		return length;
+		clean[at] = '?';
+		n = 1;
 	}
-	return 0;
+	return clean ? json_object_new_string(clean) : NULL;
 }
 
-/* A process may be called anything; JSON is UTF-8. Bytes that are not become '?'. */
+/* A field may be full to its end. */
 static struct json_object *string_new(const char *from, size_t size)
 {
-	char text[256];
-	size_t n = strnlen(from, size < sizeof(text) ? size : sizeof(text));
+	_cleanup_free_ char *text = strndup(from, size);
 
-	memcpy(text, from, n);
-	for (size_t i = 0, length; i < n; i += length ? length : 1) {
-		length = utf8_length((const unsigned char *)text + i, n - i);
-		if (length == 0)
-			text[i] = '?';
-	}
-	return json_object_new_string_len(text, n);
+	return text ? mtl_json_text_new(text) : NULL;
 }
 
 static struct json_object *value_new(const struct json_field *field, const void *from)

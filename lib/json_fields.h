@@ -37,8 +37,12 @@ struct json_place {
 /* -EBADMSG, having written "path.name: reason" into the error of the place. */
 int mtl_json_refuse(const struct json_place *place, const char *name, const char *reason);
 
-/* NULL on lack of memory. Numbers print as short as they read back the same. */
+/* NULL on lack of memory. Numbers print as short as they read back the same, -0 as 0. */
 struct json_object *mtl_json_number_new(double value);
+
+/* What comes from outside and may hold any byte: those that are not UTF-8 become '?'. NULL on lack
+ * of memory. */
+struct json_object *mtl_json_text_new(const char *text);
 
 /* -EINVAL: a number that is not finite where the schema has no null. */
 int mtl_json_fields_write(
@@ -49,6 +53,9 @@ int mtl_json_fields_read(struct json_object *object, const struct json_field *fi
 /* Takes the value, also on failure; a NULL value is -ENOMEM. */
 int mtl_json_put(struct json_object *object, const char *name, struct json_object *value);
 int mtl_json_append(struct json_object *array, struct json_object *value);
+
+/* A number, null where it is not finite. -ENOMEM. */
+int mtl_json_put_number(struct json_object *object, const char *name, double number);
 
 /* The member of that type, or -EBADMSG. */
 int mtl_json_member(struct json_object *object, const char *name, enum json_type type,

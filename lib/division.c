@@ -13,13 +13,15 @@
 #include "division.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"
 #include "partition.h"
-#include "size.h"
+#include "words.h"
 
 #define ROUNDING 1e-9
 
@@ -32,38 +34,17 @@ static size_t first_of(const unsigned *clusters, size_t n, unsigned cluster)
 	return i;
 }
 
-size_t division_first(const struct division *division, unsigned cluster)
+size_t mtl_division_first(const struct division *division, unsigned cluster)
 {
 	return first_of(division->cluster, division->list->n, cluster);
 }
 
 /* --- what groups must have, and count */
 
-static int take_weight(struct division *division, const struct weight *weight)
+static void take_weights(struct division *division, const double *weights)
 {
-	char shown[NAME_SHOWN];
-
-	for (size_t i = 0; i < division->list->n; i++) {
-		if (strcmp(division->list->operands[i].name, weight->name) == 0) {
-			division->weights[i] = weight->value;
-			return MTL_DONE;
-		}
-	}
-	return complain(MTL_USAGE,
-	        "partition: --weight: no group is called %s (they are called like their file "
-	        "without .json, or by their process number)",
-	        show_name(weight->name, shown, sizeof(shown)));
-}
-
-static int take_weights(struct division *division, const struct weight_list *list)
-{
-	int code = MTL_DONE;
-
 	for (size_t i = 0; i < division->list->n; i++)
-		division->weights[i] = 1;
-	for (size_t i = 0; code == MTL_DONE && i < list->n; i++)
-		code = take_weight(division, &list->weights[i]);
-	return code;
+		division->weights[i] = weights ? weights[i] : 1;
 }
 
 /* Ways that its curve knows of. */
@@ -71,10 +52,10 @@ static unsigned known_from(const struct division *division, size_t i)
 {
 	double known = division->list->demands[i]->smallest_known_bytes / division->way_bytes;
 
-	return (unsigned)fmin(ceil(known * (1 - ROUNDING)), PARTITION_WAYS_MAX + 1);
+	return (unsigned)fmin(ceil(known * (1 - ROUNDING)), DEMAND_WAYS_MAX + 1);
 }
 
-static int take_least(struct division *division, unsigned least)
+static int take_least(struct division *division, unsigned least, char *ret_error, size_t error_size)
 {
 	size_t n = division->list->n, most = 0;
 	unsigned sum = 0;
@@ -89,13 +70,14 @@ static int take_least(struct division *division, unsigned least)
 	}
 	if (sum <= division->cache.ways ||
 	        (division->clusters && division->least[most] <= division->cache.ways))
-		return MTL_DONE;
-	return complain(MTL_NOT_ENOUGH,
+		return 0;
+	snprintf(ret_error, error_size,
 	        "the curves say nothing of parts so small: that of %s begins at %s, %u of %u "
 	        "ways; observe it for longer, or give `mtl trace` smaller --sizes",
-	        show_name(division->list->operands[most].name, name, sizeof(name)),
-	        size_format(division->list->demands[most]->smallest_known_bytes, known),
+	        mtl_name_text(division->list->operands[most].name, name, sizeof(name)),
+	        mtl_size_format(division->list->demands[most]->smallest_known_bytes, known),
 	        division->least[most], division->cache.ways);
+	return -ENODATA;
 }
 
 /* --- the best division */
@@ -174,7 +156,7 @@ static int state_init(struct division_state *state, size_t n)
 	return state->bytes ? 0 : -ENOMEM;
 }
 
-void division_state_done(struct division_state *state)
+void mtl_division_state_done(struct division_state *state)
 {
 	free(state->bytes);
 }
@@ -265,10 +247,10 @@ static void sum_up(const struct division *division, struct division_state *state
 	}
 }
 
-int division_state_new(const struct division *division, const struct division_parts *parts,
+int mtl_division_state_new(const struct division *division, const struct division_parts *parts,
         struct division_state *ret_state)
 {
-	_cleanup_(division_state_done) struct division_state state = {0};
+	_cleanup_(mtl_division_state_done) struct division_state state = {0};
 	int r = state_init(&state, division->list->n);
 
 	r = r ?: fill_parts(division, parts, &state);
@@ -282,21 +264,6 @@ int division_state_new(const struct division *division, const struct division_pa
 
 /* --- all of it */
 
-/* Contiguous, from bit 0 up, in the order of the groups. */
-static void place(struct division *division)
-{
-	unsigned at = 0;
-
-	for (unsigned c = 0; c < division->n_clusters; c++) {
-		unsigned ways = division->ways[division_first(division, c)];
-
-		for (size_t i = 0; i < division->list->n; i++)
-			if (division->cluster[i] == c && ways > 0)
-				division->masks[i] = UINT64_MAX >> (64 - ways) << at;
-		at += ways;
-	}
-}
-
 static int allocate(struct division *division)
 {
 	size_t n = division->list->n;
@@ -307,64 +274,91 @@ static int allocate(struct division *division)
 	division->ways = calloc(n, sizeof(unsigned));
 	division->equal_ways = calloc(n, sizeof(unsigned));
 	division->cluster = calloc(n, sizeof(unsigned));
-	division->masks = calloc(n, sizeof(uint64_t));
 	r = state_init(&division->chosen, n);
 	r = r ?: state_init(&division->equal, n);
 	r = r ?: state_init(&division->whole, n);
 	return division->weights && division->least && division->ways && division->equal_ways &&
-	                       division->cluster && division->masks
+	                       division->cluster
 	               ? r
 	               : -ENOMEM;
 }
 
-static int no_division(const struct division *division, int r)
+/* Why lib can find none. */
+static int no_division(const struct division *division, int r, char *ret_error, size_t error_size)
 {
 	if (r == -E2BIG)
-		return complain(MTL_USAGE,
-		        "partition: --clusters tries everything: %zu groups are more than %d",
-		        division->list->n, MTL_CLUSTERED_MAX);
-	if (r == -ENOSPC && division->objective == MTL_GUARANTEE)
-		return complain(MTL_FAILED,
+		snprintf(ret_error, error_size,
+		        "clusters tries everything: %zu groups are more than %d", division->list->n,
+		        MTL_CLUSTERED_MAX);
+	else if (r == -ENOSPC && division->objective == MTL_GUARANTEE)
+		snprintf(ret_error, error_size,
 		        "there is no division that guarantees everybody an equal share's misses "
 		        "and the least number of ways");
-	if (r == -ENOSPC)
-		return complain(MTL_FAILED, "there is no division with so many ways for each");
-	return complain(MTL_FAILED, "cannot divide this cache: %s", strerror(-r));
+	else if (r == -ENOSPC)
+		snprintf(ret_error, error_size, "there is no division with so many ways for each");
+	else
+		snprintf(ret_error, error_size, "cannot divide this cache: %s", strerror(-r));
+	return r;
 }
 
-int division_new(const struct demand_list *list, const struct demand_cache *cache,
-        const struct options *options, unsigned least, struct division *ret_division)
+int mtl_division_new(const struct demand_list *list, const struct division_terms *terms,
+        struct division *ret_division, char *ret_error, size_t error_size)
 {
 	struct division *division = ret_division;
-	int code, r;
+	int r;
 
 	*division = (struct division){.list = list,
-	        .cache = *cache,
-	        .way_bytes = cache->bytes / cache->ways,
-	        .objective = options->objective,
-	        .clusters = options->clusters};
+	        .cache = terms->cache,
+	        .way_bytes = terms->cache.bytes / terms->cache.ways,
+	        .objective = terms->objective,
+	        .clusters = terms->clusters};
 	r = allocate(division);
 	if (r < 0)
-		return no_division(division, r);
-	code = take_weights(division, &options->weights);
-	code = code ?: take_least(division, least);
-	if (code != MTL_DONE)
-		return code;
+		return no_division(division, r, ret_error, error_size);
+	take_weights(division, terms->weights);
+	r = take_least(division, terms->least, ret_error, error_size);
+	if (r < 0)
+		return r;
 	r = divide(division);
 	r = r ?: fill_chosen(division);
 	r = r ?: fill_equal(division);
 	r = r ?: fill_whole(division);
 	if (r < 0)
-		return no_division(division, r);
+		return no_division(division, r, ret_error, error_size);
 	sum_up(division, &division->chosen);
 	sum_up(division, &division->equal);
 	sum_up(division, &division->whole);
-	place(division);
-	division_compare(division);
-	return MTL_DONE;
+	mtl_division_compare(division);
+	return 0;
 }
 
-void division_done(struct division *division)
+int mtl_division_place(struct division *division)
+{
+	uint64_t *masks = calloc(division->list->n, sizeof(*masks));
+	unsigned at = 0;
+
+	if (!masks)
+		return -ENOMEM;
+	for (unsigned c = 0; c < division->n_clusters; c++) {
+		unsigned ways = division->ways[mtl_division_first(division, c)];
+
+		for (size_t i = 0; i < division->list->n; i++)
+			if (division->cluster[i] == c && ways > 0)
+				masks[i] = UINT64_MAX >> (64 - ways) << at;
+		at += ways;
+	}
+	free(division->masks);
+	division->masks = masks;
+	return 0;
+}
+
+char *mtl_division_mask(const struct division *division, size_t i, char *ret_text)
+{
+	snprintf(ret_text, NUMBER_TEXT, "0x%" PRIx64, division->masks[i]);
+	return ret_text;
+}
+
+void mtl_division_done(struct division *division)
 {
 	for (size_t i = 0; division->lines && i < division->list->n; i++) {
 		free(division->lines[i].group);
@@ -377,7 +371,7 @@ void division_done(struct division *division)
 	free(division->equal_ways);
 	free(division->cluster);
 	free(division->masks);
-	division_state_done(&division->chosen);
-	division_state_done(&division->equal);
-	division_state_done(&division->whole);
+	mtl_division_state_done(&division->chosen);
+	mtl_division_state_done(&division->equal);
+	mtl_division_state_done(&division->whole);
 }

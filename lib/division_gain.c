@@ -15,15 +15,17 @@
 
 #include "division.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "partition.h"
-#include "size.h"
+#include "words.h"
 
 #define ROUNDING 1e-9
 
-double division_rounding(const struct division *division)
+double mtl_division_rounding(const struct division *division)
 {
 	return ROUNDING *
 	       (division->objective == MTL_FAIR ? division->whole.worst : division->whole.total);
@@ -31,8 +33,8 @@ double division_rounding(const struct division *division)
 
 static bool uncertain(const struct division *division, const struct division_gain *gain)
 {
-	return gain->least < -division_rounding(division) &&
-	       gain->most > division_rounding(division);
+	return gain->least < -mtl_division_rounding(division) &&
+	       gain->most > mtl_division_rounding(division);
 }
 
 /* The least by which a total falls where groups have `to` instead of `from`. */
@@ -79,7 +81,7 @@ static double least_relief(const struct division *division, const double *from, 
 	return fmax(fmin(before - after, 0), before - after_all);
 }
 
-struct division_gain division_gain(const struct division *division,
+struct division_gain mtl_division_gain(const struct division *division,
         const struct division_state *from, const struct division_state *to)
 {
 	struct division_gain gain;
@@ -94,12 +96,12 @@ struct division_gain division_gain(const struct division *division,
 	return gain;
 }
 
-double division_value(const struct division *division, const struct division_state *state)
+double mtl_division_value(const struct division *division, const struct division_state *state)
 {
 	return division->objective == MTL_FAIR ? state->worst : state->total;
 }
 
-size_t division_robbed(const struct division *division, const struct division_state *state)
+size_t mtl_division_robbed(const struct division *division, const struct division_state *state)
 {
 	size_t i = 0;
 
@@ -109,13 +111,13 @@ size_t division_robbed(const struct division *division, const struct division_st
 	return i;
 }
 
-bool division_is_better(const struct division *division)
+bool mtl_division_is_better(const struct division *division)
 {
 	bool no_rival = division->objective == MTL_GUARANTEE &&
-	                division_robbed(division, &division->whole) < division->list->n;
+	                mtl_division_robbed(division, &division->whole) < division->list->n;
 
-	return division->over_equal.gain >= -division_rounding(division) &&
-	       (division->over_whole.gain > division_rounding(division) || no_rival);
+	return division->over_equal.gain >= -mtl_division_rounding(division) &&
+	       (division->over_whole.gain > mtl_division_rounding(division) || no_rival);
 }
 
 static void gain_text(const struct division *division, const struct division_gain *gain,
@@ -126,12 +128,13 @@ static void gain_text(const struct division *division, const struct division_gai
 	if (division->objective == MTL_FAIR)
 		snprintf(ret_text, size,
 		        "%s%s less of the worst slowdown, or anything from -%s to %s",
-		        gain->gain < 0 ? "-" : "", ratio_format(fabs(gain->gain), likely),
-		        ratio_format(fabs(gain->least), least), ratio_format(gain->most, most));
+		        gain->gain < 0 ? "-" : "", mtl_ratio_format(fabs(gain->gain), likely),
+		        mtl_ratio_format(fabs(gain->least), least),
+		        mtl_ratio_format(gain->most, most));
 	else
 		snprintf(ret_text, size, "%s %s fewer, or anything from %s to %s",
-		        count_format(gain->gain, likely), demands_unit(division->list),
-		        count_format(gain->least, least), count_format(gain->most, most));
+		        mtl_count_format(gain->gain, likely), mtl_demands_unit(division->list),
+		        mtl_count_format(gain->least, least), mtl_count_format(gain->most, most));
 }
 
 /* "11, 5" */
@@ -144,29 +147,30 @@ static void ways_text(const struct division *division, char *ret_text, size_t si
 		        ret_text + at, size - at, "%s%u", i ? ", " : "", division->ways[i]);
 }
 
-static int too_uncertain(const struct division *division)
+static int too_uncertain(const struct division *division, char *ret_error, size_t error_size)
 {
 	char equal[200], whole[200], ways[200];
 
 	gain_text(division, &division->over_equal, equal, sizeof(equal));
 	gain_text(division, &division->over_whole, whole, sizeof(whole));
 	ways_text(division, ways, sizeof(ways));
-	return complain(MTL_NOT_ENOUGH,
+	snprintf(ret_error, error_size,
 	        "the curves are too uncertain to tell whether the best division (%s ways) is "
 	        "better: than an equal share, %s; than the cache undivided, %s; observe for longer",
 	        ways, equal, whole);
+	return -ENODATA;
 }
 
-void division_compare(struct division *division)
+void mtl_division_compare(struct division *division)
 {
-	division->over_equal = division_gain(division, &division->equal, &division->chosen);
-	division->over_whole = division_gain(division, &division->whole, &division->chosen);
+	division->over_equal = mtl_division_gain(division, &division->equal, &division->chosen);
+	division->over_whole = mtl_division_gain(division, &division->whole, &division->chosen);
 }
 
-int division_certain(const struct division *division)
+int mtl_division_certain(const struct division *division, char *ret_error, size_t error_size)
 {
 	return uncertain(division, &division->over_equal) ||
 	                       uncertain(division, &division->over_whole)
-	               ? too_uncertain(division)
-	               : MTL_DONE;
+	               ? too_uncertain(division, ret_error, error_size)
+	               : 0;
 }

@@ -6,12 +6,39 @@
 
 #include "division.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "size.h"
+#include "words.h"
 
 #define NAME 40
+
+static const char *const objectives[] = {
+        [MTL_TOTAL] = "total",
+        [MTL_FAIR] = "fair",
+        [MTL_GUARANTEE] = "guarantee",
+};
+
+#define N_OBJECTIVES (sizeof(objectives) / sizeof(*objectives))
+
+const char *mtl_objective_name(enum mtl_objective objective)
+{
+	return objectives[objective];
+}
+
+int mtl_objective_from_name(const char *name, enum mtl_objective *ret_objective)
+{
+	size_t i = 0;
+
+	while (i < N_OBJECTIVES && strcmp(objectives[i], name) != 0)
+		i++;
+	if (i == N_OBJECTIVES)
+		return -EINVAL;
+	*ret_objective = (enum mtl_objective)i;
+	return 0;
+}
 
 /* " (-45 %)", or nothing where there is nothing to compare with. */
 static char *change_text(double from, double to, char ret_text[NUMBER_TEXT + 8])
@@ -21,7 +48,7 @@ static char *change_text(double from, double to, char ret_text[NUMBER_TEXT + 8])
 	*ret_text = '\0';
 	if (from > 0 && to < 10 * from)
 		snprintf(ret_text, NUMBER_TEXT + 8, " (%s%s)", to < from ? "-" : "+",
-		        percent_format(fabs(to / from - 1), number));
+		        mtl_percent_format(fabs(to / from - 1), number));
 	return ret_text;
 }
 
@@ -42,12 +69,12 @@ static void equal_reason(const struct division *division, size_t i, char *ret_te
 	double now = division->chosen.misses[i];
 	char spared[NUMBER_TEXT], added[NUMBER_TEXT];
 
-	count_format(misses_with(division, i, ways - 1) - now, added);
-	count_format(now - misses_with(division, i, ways + 1), spared);
+	mtl_count_format(misses_with(division, i, ways - 1) - now, added);
+	mtl_count_format(now - misses_with(division, i, ways + 1), spared);
 	if (ways < division->cache.ways)
 		snprintf(ret_text, size,
 		        "an equal share: one way more would spare it %s %s, one fewer cost it %s",
-		        spared, demands_unit(division->list), added);
+		        spared, mtl_demands_unit(division->list), added);
 	else
 		snprintf(ret_text, size, "all there is");
 }
@@ -56,15 +83,15 @@ static void cluster_reason(const struct division *division, size_t i, char *ret_
 {
 	char name[NAME], bytes[NUMBER_TEXT];
 	double held = fmin(division->chosen.bytes[i], division->list->demands[i]->footprint_bytes);
-	int at = snprintf(
-	        ret_text, size, "occupies %s of a part it shares with", size_format(held, bytes));
+	int at = snprintf(ret_text, size, "occupies %s of a part it shares with",
+	        mtl_size_format(held, bytes));
 	bool first = true;
 
 	for (size_t j = 0; j < division->list->n && (size_t)at < size; j++) {
 		if (j == i || division->cluster[j] != division->cluster[i])
 			continue;
 		at += snprintf(ret_text + at, size - (size_t)at, "%s %s", first ? "" : ",",
-		        show_name(division->list->operands[j].name, name, sizeof(name)));
+		        mtl_name_text(division->list->operands[j].name, name, sizeof(name)));
 		first = false;
 	}
 }
@@ -77,14 +104,14 @@ static bool shares(const struct division *division, size_t i)
 	return false;
 }
 
-void division_reason(const struct division *division, size_t i, char *ret_text, size_t size)
+void mtl_division_reason(const struct division *division, size_t i, char *ret_text, size_t size)
 {
 	unsigned ways = division->ways[i], equal = division->equal_ways[i];
 	unsigned apart = ways > equal ? ways - equal : equal - ways;
 	double before = division->equal.misses[i], now = division->chosen.misses[i];
 	char number[NUMBER_TEXT], change[NUMBER_TEXT + 8];
 
-	count_format(fabs(now - before), number);
+	mtl_count_format(fabs(now - before), number);
 	change_text(before, now, change);
 	if (shares(division, i))
 		cluster_reason(division, i, ret_text, size);
@@ -102,15 +129,15 @@ void division_reason(const struct division *division, size_t i, char *ret_text, 
 		        plural(apart), ways > equal ? "more" : "fewer",
 		        apart == 1 ? (ways > equal ? "spares" : "costs")
 		                   : (ways > equal ? "spare" : "cost"),
-		        number, demands_unit(division->list), change);
+		        number, mtl_demands_unit(division->list), change);
 }
 
-bool division_note(const struct division *division, size_t i, char *ret_text, size_t size)
+bool mtl_division_note(const struct division *division, size_t i, char *ret_text, size_t size)
 {
 	const struct demand_operand *operand = &division->list->operands[i];
 	char name[NAME_SHOWN], known[NUMBER_TEXT];
 
-	if (demand_note(operand, division->chosen.bytes[i], ret_text, size))
+	if (mtl_demand_note(operand, division->chosen.bytes[i], ret_text, size))
 		return true;
 	if (division->way_bytes >= operand->demand->smallest_known_bytes ||
 	        division->ways[i] > division->least[i])
@@ -118,8 +145,8 @@ bool division_note(const struct division *division, size_t i, char *ret_text, si
 	snprintf(ret_text, size,
 	        "the curve of %s says nothing of less than %s: fewer than %u ways were not "
 	        "considered",
-	        show_name(operand->name, name, sizeof(name)),
-	        size_format(operand->demand->smallest_known_bytes, known), division->least[i]);
+	        mtl_name_text(operand->name, name, sizeof(name)),
+	        mtl_size_format(operand->demand->smallest_known_bytes, known), division->least[i]);
 	return true;
 }
 
@@ -131,16 +158,16 @@ static void against(const struct division *division, const struct division_state
 	char number[NUMBER_TEXT];
 
 	if (division->objective == MTL_FAIR)
-		snprintf(ret_text, size, "%s %s", ratio_format(other->worst, number), name);
+		snprintf(ret_text, size, "%s %s", mtl_ratio_format(other->worst, number), name);
 	else if (now == before)
 		snprintf(ret_text, size, "as many misses as %s", name);
 	else if (before > 0 && now < 10 * before)
 		snprintf(ret_text, size, "%s %s misses than %s",
-		        percent_format(fabs(now / before - 1), number),
+		        mtl_percent_format(fabs(now / before - 1), number),
 		        now < before ? "fewer" : "more", name);
 	else
 		snprintf(ret_text, size, "%s more misses than %s",
-		        count_format(now - before, number), name);
+		        mtl_count_format(now - before, number), name);
 }
 
 static void say_regret(const struct division *division, char *ret_text, size_t size)
@@ -150,35 +177,35 @@ static void say_regret(const struct division *division, char *ret_text, size_t s
 	*ret_text = '\0';
 	if (!(division->regret > 0))
 		return;
-	count_format(division->regret, number);
+	mtl_count_format(division->regret, number);
 	if (division->objective == MTL_TOTAL)
 		snprintf(ret_text, size,
 		        " Within the curves' intervals another division can be better by up to %s "
 		        "%s.",
-		        number, demands_unit(division->list));
+		        number, mtl_demands_unit(division->list));
 	else
 		snprintf(ret_text, size,
 		        " Divisions that are about the total alone can have up to %s %s fewer.",
-		        number, demands_unit(division->list));
+		        number, mtl_demands_unit(division->list));
 }
 
 static void say_advice(const struct division *division, char *ret_text, size_t size)
 {
-	size_t robbed = division_robbed(division, &division->whole);
+	size_t robbed = mtl_division_robbed(division, &division->whole);
 	char name[NAME];
 
 	*ret_text = '\0';
-	if (!division_is_better(division))
+	if (!mtl_division_is_better(division))
 		snprintf(ret_text, size, "; better %s",
 		        division->over_equal.gain < 0 && division->over_whole.gain > 0
 		                ? "give equal shares"
 		                : "leave the cache undivided");
 	else if (division->over_whole.gain <= 0)
 		snprintf(ret_text, size, ", where %s misses more than with an equal share",
-		        show_name(division->list->operands[robbed].name, name, sizeof(name)));
+		        mtl_name_text(division->list->operands[robbed].name, name, sizeof(name)));
 }
 
-void division_verdict(const struct division *division, char *ret_text, size_t size)
+void mtl_division_verdict(const struct division *division, char *ret_text, size_t size)
 {
 	char equal[120], whole[120], number[NUMBER_TEXT], advice[120], regret[160];
 
@@ -188,7 +215,8 @@ void division_verdict(const struct division *division, char *ret_text, size_t si
 	say_regret(division, regret, sizeof(regret));
 	if (division->objective == MTL_FAIR)
 		snprintf(ret_text, size, "Worst slowdown %s, against %s and %s%s.%s",
-		        ratio_format(division->chosen.worst, number), equal, whole, advice, regret);
+		        mtl_ratio_format(division->chosen.worst, number), equal, whole, advice,
+		        regret);
 	else
 		snprintf(ret_text, size, "%c%s, %s%s.%s", equal[0] == 'a' ? 'A' : equal[0],
 		        equal + 1, whole, advice, regret);

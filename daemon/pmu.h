@@ -100,8 +100,9 @@ static inline bool pmu_event_is_sampled(enum pmu_event_kind kind)
  * attr: type, size, config, config1..., precise_ip, exclude_*, disabled = 1. For a sampled event
  * also sample_type, a prime sample_period (IBS: a multiple of period_step; keep it one when
  * changing it) and wakeup_events = 1, which keeps "large PEBS" from hiding records from BPF.
- * precise_ip is the most that the files promise: where the kernel refuses it with EOPNOTSUPP, the
- * next lower one down to 1 is to be tried. For a counted event: sample_period = 0, sample_type = 0.
+ * precise_ip is 2, or less where the files promise less (3 would tie the event to one counter):
+ * where the kernel refuses it with EOPNOTSUPP, the next lower one down to 1 is to be tried. For a
+ * counted event: sample_period = 0, sample_type = 0.
  */
 struct pmu_event {
 	const char *name; /* of the vendor: "MEM_INST_RETIRED.ALL_LOADS" */
@@ -112,7 +113,9 @@ struct pmu_event {
 	bool needs_aux_leader; /* with PERF_SAMPLE_DATA_SRC: only in a group led by `leader` */
 	struct perf_event_attr leader;
 	bool data_src_tells_misses; /* perf_sample_data.data_src, where BPF can read it, holds the
-	                               level that served a load; never true of a store */
+	                               level that served the access: of Intel's loads only with the
+	                               load-latency event, of its stores whether they hit L1, of IBS
+	                               for loads */
 	unsigned period_step;  /* sample_period has to be a multiple of this: 16 for IBS, else 1 */
 	uint64_t least_period; /* and no less than this */
 	const char *source;    /* the document or kernel file that says so */

@@ -155,13 +155,13 @@ int proc_open_pagemap(const char *root, pid_t pid)
 	return open_of(root, pid, "pagemap");
 }
 
-static bool read_text(const char *path, char *text, size_t size)
+bool proc_text(const char *path, char *ret_text, size_t size)
 {
 	_cleanup_fclose_ FILE *file = fopen(path, "re");
 
-	if (!file || !fgets(text, size, file))
+	if (!file || !fgets(ret_text, size, file))
 		return false;
-	text[strcspn(text, "\n")] = 0;
+	ret_text[strcspn(ret_text, "\n")] = 0;
 	return true;
 }
 
@@ -179,14 +179,14 @@ static double sysfs_cache_bytes(const char *root, unsigned level)
 			"%s/sys/devices/system/cpu/cpu0/cache/index%u/", root, index);
 
 		snprintf(path + base, sizeof(path) - base, "type");
-		if (!read_text(path, text, sizeof(text)) || !strcmp(text, "Instruction"))
+		if (!proc_text(path, text, sizeof(text)) || !strcmp(text, "Instruction"))
 			continue;
 		snprintf(path + base, sizeof(path) - base, "level");
-		if (!read_text(path, text, sizeof(text)))
+		if (!proc_text(path, text, sizeof(text)))
 			continue;
 		at = atoi(text);
 		snprintf(path + base, sizeof(path) - base, "size");
-		if ((level && at != level) || at < best || !read_text(path, text, sizeof(text)) ||
+		if ((level && at != level) || at < best || !proc_text(path, text, sizeof(text)) ||
 			sscanf(text, "%lf%c", &size, &unit) < 1)
 			continue;
 		best = at;
@@ -218,7 +218,7 @@ int proc_paranoid(const char *root)
 	int level = INT32_MAX;
 
 	snprintf(path, sizeof(path), "%s/proc/sys/kernel/perf_event_paranoid", root);
-	if (read_text(path, text, sizeof(text)))
+	if (proc_text(path, text, sizeof(text)))
 		sscanf(text, "%d", &level);
 	return level;
 }

@@ -24,6 +24,7 @@ build    libsmartcols-dev   pc:smartcols
 build    libinih-dev        pc:inih
 build    libarchive-dev     pc:libarchive
 build    zlib1g-dev         pc:zlib
+build    libpfm4-dev        h:perfmon/pfmlib.h
 check    libcmocka-dev      pc:cmocka
 check    libfuse3-dev       pc:fuse3
 check    valgrind           valgrind

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Discovery: /proc/cpuinfo for who made the processor, /sys/bus/event_source/devices for what the
+ * kernel found in it. A file that is missing or says what nobody expects leaves its member unknown:
+ * half a dump still answers. Each reader has a sample of what it reads above it.
+ */
+#include "pmu.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "pmu_format.h"
+#include "proc.h"
+
+#define DEVICES "sys/bus/event_source/devices"
+
+static const char *const names[PMUS_MAX] = {"cpu", "cpu_core", "cpu_atom", "ibs_op", "ibs_fetch"};
+
+/* --- /proc/cpuinfo */
+
+/*
+ * The text behind "KEY<blanks>: " of a line, or NULL:
+ *
+ * processor	: 0
+ * vendor_id	: GenuineIntel
+ * cpu family	: 6
+ * model		: 143
+ * model name	: Intel(R) Xeon(R) Platinum 8480+
+ * stepping	: 8
+ * flags		: fpu vme de pse tsc msr pae ... hypervisor ...
+ */
+static const char *value_of(const char *line, const char *key)
+{
+	size_t length = strlen(key);
+
+	if (strncmp(line, key, length) != 0)
+		return NULL;
+	line += length;
+	line += strspn(line, " \t");
+	return *line == ':' ? line + 1 + strspn(line + 1, " ") : NULL;
+}
+
+static enum pmu_vendor vendor_named(const char *name)
+{
+	if (!strncmp(name, "GenuineIntel", 12))
+		return PMU_INTEL;
+	return strncmp(name, "AuthenticAMD", 12) ? PMU_OTHER_VENDOR : PMU_AMD;
+}
+
+static bool has_word(const char *text, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = text; (at = strstr(at, word)); at += length)
+		if ((at == text || isspace(at[-1])) && (!at[length] || isspace(at[length])))
+			return true;
+	return false;
+}
+
+/* The first processor speaks for all of them: hybrid ones share vendor, family and model. */
+static void read_identity(const char *line, struct pmu_machine *machine)
+{
+	const char *value;
+
+	if ((value = value_of(line, "vendor_id")))
+		machine->vendor = vendor_named(value);
+	else if ((value = value_of(line, "cpu family")))
+		machine->family = (unsigned)atoi(value);
+	else if ((value = value_of(line, "model")))
+		machine->model = (unsigned)atoi(value);
+	else if ((value = value_of(line, "model name")))
+		snprintf(machine->model_name, sizeof(machine->model_name), "%.*s",
+		        (int)strcspn(value, "\n"), value);
+	else if ((value = value_of(line, "stepping")))
+		machine->stepping = (unsigned)atoi(value);
+}
+
+static void read_cpuinfo_line(const char *line, struct pmu_machine *machine)
+{
+	const char *value = value_of(line, "processor");
+	unsigned cpu = value ? (unsigned)atoi(value) : CPU_SETSIZE;
+
+	if (cpu < CPU_SETSIZE)
+		CPU_SET(cpu, &machine->online);
+	else if (machine->stepping == UINT_MAX)
+		read_identity(line, machine);
+	else if ((value = value_of(line, "flags")) && has_word(value, "hypervisor"))
+		machine->hypervisor = true;
+}
+
+static int read_cpuinfo(const char *root, struct pmu_machine *machine)
+{
+	char path[PATH_MAX];
+	_cleanup_fclose_ FILE *file = NULL;
+	_cleanup_free_ char *line = NULL;
+	size_t size = 0;
+
+	snprintf(path, sizeof(path), "%s/proc/cpuinfo", root);
+	file = fopen(path, "re");
+	if (!file)
+		return -ENOENT;
+	machine->stepping = UINT_MAX; /* until it is read, which ends the first processor */
+	while (getline(&line, &size, file) > 0)
+		read_cpuinfo_line(line, machine);
+	if (machine->stepping == UINT_MAX)
+		machine->stepping = 0;
+	return 0;
+}
+
+/* --- the rest of the machine */
+
+static bool read_below(const char *root, const char *name, char *ret_text, size_t size)
+{
+	char path[PATH_MAX];
+
+	return snprintf(path, sizeof(path), "%s/%s", root, name) < (int)sizeof(path) &&
+	       proc_text(path, ret_text, size);
+}
+
+/* none [integrity] confidentiality */
+static void read_lockdown(const char *root, struct pmu_machine *machine)
+{
+	char text[128], *level;
+
+	if (!read_below(root, "sys/kernel/security/lockdown", text, sizeof(text)))
+		return;
+	level = strchr(text, '[');
+	if (level && strchr(level, ']'))
+		snprintf(machine->lockdown, sizeof(machine->lockdown), "%.*s",
+		        (int)strcspn(level + 1, "]"), level + 1);
+}
+
+static void read_online(const char *root, struct pmu_machine *machine)
+{
+	char text[1024];
+
+	if (read_below(root, "sys/devices/system/cpu/online", text, sizeof(text)))
+		pmu_cpu_list(text, &machine->online);
+}
+
+/* --- one PMU */
+
+static int read_number(const char *directory, const char *name, int otherwise)
+{
+	char text[32], *end;
+	long value;
+
+	if (!read_below(directory, name, text, sizeof(text)))
+		return otherwise;
+	value = strtol(text, &end, 10);
+	return end == text || value < 0 || value > INT_MAX ? otherwise : (int)value;
+}
+
+/* Where events open: "cpus" of a hybrid part, "cpumask" of others; neither: every online CPU. */
+static void read_cpus(const char *directory, const cpu_set_t *online, struct pmu *pmu)
+{
+	char text[1024];
+
+	pmu->cpus = *online;
+	if (read_below(directory, "cpus", text, sizeof(text)) ||
+	        read_below(directory, "cpumask", text, sizeof(text)))
+		pmu_cpu_list(text, &pmu->cpus);
+	CPU_AND(&pmu->cpus, &pmu->cpus, online);
+}
+
+typedef void (*entry_fn)(struct pmu *pmu, const char *name, const char *text);
+
+/* format/ldlat: config1:0-15 */
+static void add_field(struct pmu *pmu, const char *name, const char *text)
+{
+	if (pmu->n_fields < PMU_FIELDS_MAX &&
+	        pmu_field_parse(name, text, &pmu->fields[pmu->n_fields]) == 0)
+		pmu->n_fields++;
+}
+
+/* events/mem-loads: event=0xcd,umask=0x1,ldlat=3; beside it there may be NAME.scale and NAME.unit
+ */
+static void add_alias(struct pmu *pmu, const char *name, const char *text)
+{
+	struct pmu_alias *alias = &pmu->aliases[pmu->n_aliases];
+
+	if (pmu->n_aliases == PMU_ALIASES_MAX || strchr(name, '.') ||
+	        strlen(name) >= sizeof(alias->name) || strlen(text) >= sizeof(alias->terms))
+		return;
+	strcpy(alias->name, name);
+	strcpy(alias->terms, text);
+	pmu->n_aliases++;
+}
+
+static void read_entries(const char *directory, const char *name, entry_fn each, struct pmu *pmu)
+{
+	char path[PATH_MAX];
+	_cleanup_closedir_ DIR *entries = NULL;
+	struct dirent *entry;
+
+	if (snprintf(path, sizeof(path), "%s/%s", directory, name) >= (int)sizeof(path))
+		return;
+	entries = opendir(path);
+	while (entries && (entry = readdir(entries))) {
+		char text[256];
+
+		if (entry->d_name[0] != '.' && read_below(path, entry->d_name, text, sizeof(text)))
+			each(pmu, entry->d_name, text);
+	}
+}
+
+static void read_pmu(const char *root, const char *name, struct pmu_machine *machine)
+{
+	struct pmu *pmu = &machine->pmus[machine->n_pmus];
+	char directory[PATH_MAX];
+	int type;
+
+	snprintf(directory, sizeof(directory), "%s/" DEVICES "/%s", root, name);
+	type = read_number(directory, "type", -1);
+	if (type < 0)
+		return;
+	snprintf(pmu->name, sizeof(pmu->name), "%s", name);
+	pmu->type = (uint32_t)type;
+	read_cpus(directory, &machine->online, pmu);
+	pmu->max_precise = read_number(directory, "caps/max_precise", -1);
+	pmu->branches = read_number(directory, "caps/branches", 0);
+	pmu->nr_addr_filters = read_number(directory, "nr_addr_filters", 0);
+	pmu->zen4_ibs_extensions = read_number(directory, "caps/zen4_ibs_extensions", 0) == 1;
+	read_entries(directory, "format", add_field, pmu);
+	read_entries(directory, "events", add_alias, pmu);
+	machine->n_pmus++;
+}
+
+int pmu_discover(const char *root, struct pmu_machine **ret_machine)
+{
+	_cleanup_free_ struct pmu_machine *machine = calloc(1, sizeof(*machine));
+	int r;
+
+	if (!machine)
+		return -ENOMEM;
+	root = root && strcmp(root, "/") ? root : "";
+	machine->dump = *root;
+	r = read_cpuinfo(root, machine);
+	if (r < 0)
+		return r;
+	machine->paranoid = proc_paranoid(root);
+	read_lockdown(root, machine);
+	read_online(root, machine);
+	for (unsigned i = 0; i < PMUS_MAX; i++)
+		read_pmu(root, names[i], machine);
+	*ret_machine = TAKE_PTR(machine);
+	return 0;
+}
+
+const struct pmu *pmu_named(const struct pmu_machine *machine, const char *name)
+{
+	for (unsigned i = 0; i < machine->n_pmus; i++)
+		if (!strcmp(machine->pmus[i].name, name))
+			return &machine->pmus[i];
+	return NULL;
+}

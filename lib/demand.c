@@ -72,14 +72,29 @@ double mtl_demand_footprint(const struct mtl_demand *demand, double time)
 	        p[0].fill_time, p[0].size_bytes, p[1].fill_time, p[1].size_bytes, fmax(time, 0));
 }
 
+/* The last point before a size that has another after it. */
+static const struct mtl_demand_point *segment_of(const struct mtl_demand *demand, double size)
+{
+	size_t low = 0, high = demand->n - 1;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (demand->points[middle].size_bytes < size)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &demand->points[low];
+}
+
 double mtl_demand_misses(
         const struct mtl_demand *demand, double size_bytes, double *ret_low, double *ret_high)
 {
-	const struct mtl_demand_point *p = demand->points, *last = p + demand->n - 1;
+	const struct mtl_demand_point *last = demand->points + demand->n - 1;
 	double size = fmin(fmax(size_bytes, 0), last->size_bytes), misses, low, high;
+	const struct mtl_demand_point *p = segment_of(demand, size);
 
-	while (p + 1 < last && p[1].size_bytes < size)
-		p++;
 	misses = between(p[0].size_bytes, p[0].misses, p[1].size_bytes, p[1].misses, size);
 	low = between(p[0].size_bytes, p[0].low, p[1].size_bytes, p[1].low, size);
 	high = between(p[0].size_bytes, p[0].high, p[1].size_bytes, p[1].high, size);

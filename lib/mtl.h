@@ -470,7 +470,7 @@ int mtl_share(const struct mtl_sharer *sharers, size_t n, double lines, double *
 /*
  * ---- Sharing and partitioning ----------------------------------------------------------------
  *
- * -- Demands (lib/demand.c, lib/demand_json.c) --
+ * -- Demands (lib/demand.c, lib/demand_sum.c, lib/demand_json.c) --
  *
  * What a program asks of a cache, on a clock it has in common with others: from a live curve per
  * second of wall-clock time, from a trace's curve per run of the trace.
@@ -515,6 +515,15 @@ double mtl_demand_misses(
  */
 int mtl_demands_share(const struct mtl_demand *const *demands, size_t n, double size_bytes,
         double *ret_time, double *ret_occupancy, double *ret_misses);
+/*
+ * Several programs as one (lib/demand_sum.c): the sum of footprints and of misses over time (Xiang
+ * et al. 2011), exactly, also between the points; mtl_demands_share() gives it what its members
+ * would have together. Intervals add up, which is too wide for independent errors. It is known from
+ * the size on at which each member has what its curve knows of, or all that it touches. Data that
+ * they have in common counts for each. -EINVAL: no demand, or clocks that differ. -ENOMEM.
+ */
+int mtl_demand_sum(const struct mtl_demand *const *demands, size_t n, const char *name,
+        struct mtl_demand **ret_demand);
 
 /*
  * -- Partition (lib/partition.c) --

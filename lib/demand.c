@@ -13,8 +13,9 @@
  *
  * The sum is linear between neighbours among all points of all demands. Of each demand's points the
  * last one at whose time the sum is still below C is found by halving; the latest of these and the
- * earliest of their successors are such neighbours, and between them T is a ratio. Occupancies are
- * taken at the same ratio, so that they add up to C but for rounding.
+ * earliest of their successors are such neighbours, and between them T is a ratio. What those
+ * before it have left narrows the search of each, so that the sum is formed some tens of times in
+ * all. Occupancies are taken at the same ratio, so that they add up to C but for rounding.
  */
 
 #include <errno.h>
@@ -114,46 +115,45 @@ static double footprint_of_all(const struct mtl_demand *const *demands, size_t n
 	return bytes;
 }
 
-/* The last point at whose time all together have touched less than `bytes`, > 0. */
-static size_t point_below(
-        const struct mtl_demand *const *demands, size_t n, size_t which, double bytes)
+/* Times between which all together come to touch `bytes`. */
+struct bracket {
+	double before, after;
+};
+
+/* Has so much been touched by then? Asked of nobody where the bracket says it. */
+static bool is_touched(const struct mtl_demand *const *demands, size_t n, double bytes,
+        const struct bracket *known, double time)
+{
+	if (time <= known->before)
+		return false;
+	return time >= known->after || footprint_of_all(demands, n, time) >= bytes;
+}
+
+/* Narrowed to neighbours among the points of this demand too. */
+static void narrow(const struct mtl_demand *const *demands, size_t n, size_t which, double bytes,
+        struct bracket *bracket)
 {
 	const struct mtl_demand *demand = demands[which];
 	size_t low = 0, high = demand->n;
 
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
-		double time = demand->points[middle].fill_time;
 
-		if (isfinite(time) && footprint_of_all(demands, n, time) < bytes)
-			low = middle;
-		else
+		if (is_touched(demands, n, bytes, bracket, demand->points[middle].fill_time))
 			high = middle;
+		else
+			low = middle;
 	}
-	return low;
-}
-
-/* Neighbours among all points; bytes: more than nothing, less than all. */
-static void neighbours(const struct mtl_demand *const *demands, size_t n, double bytes,
-        double *ret_before, double *ret_after)
-{
-	double before = 0, after = INFINITY;
-
-	for (size_t i = 0; i < n; i++) {
-		size_t at = point_below(demands, n, i, bytes);
-
-		before = fmax(before, demands[i]->points[at].fill_time);
-		after = fmin(after, next_time(demands[i], at));
-	}
-	*ret_before = before;
-	*ret_after = after;
+	bracket->before = fmax(bracket->before, demand->points[low].fill_time);
+	bracket->after = fmin(bracket->after, next_time(demand, low));
 }
 
 /* T, and of each fp(T). */
 static double occupy(
         const struct mtl_demand *const *demands, size_t n, double bytes, double *ret_occupancy)
 {
-	double before = 0, after = 0, part = 0;
+	struct bracket bracket = {0, INFINITY};
+	double part = 0;
 
 	if (bytes >= footprint_of_all(demands, n, INFINITY)) {
 		for (size_t i = 0; i < n; i++)
@@ -161,14 +161,16 @@ static double occupy(
 		return INFINITY;
 	}
 	if (bytes > 0) {
-		neighbours(demands, n, bytes, &before, &after);
-		part = between(footprint_of_all(demands, n, before), 0,
-		        footprint_of_all(demands, n, after), 1, bytes);
-	}
+		for (size_t i = 0; i < n; i++)
+			narrow(demands, n, i, bytes, &bracket);
+		part = between(footprint_of_all(demands, n, bracket.before), 0,
+		        footprint_of_all(demands, n, bracket.after), 1, bytes);
+	} else
+		bracket.after = 0;
 	for (size_t i = 0; i < n; i++)
-		ret_occupancy[i] = mtl_demand_footprint(demands[i], before) * (1 - part) +
-		                   mtl_demand_footprint(demands[i], after) * part;
-	return before * (1 - part) + after * part;
+		ret_occupancy[i] = mtl_demand_footprint(demands[i], bracket.before) * (1 - part) +
+		                   mtl_demand_footprint(demands[i], bracket.after) * part;
+	return bracket.before * (1 - part) + bracket.after * part;
 }
 
 int mtl_demands_share(const struct mtl_demand *const *demands, size_t n, double size_bytes,

@@ -4,7 +4,7 @@
 # make bench-trace: how fast mtl trace is, and how right. Runs natively, needs no privileges, and
 # prints the tables of docs/BENCHMARKS.md. The traces are made once and kept in build/bench.
 #
-#     trace.sh [speed] [accuracy]      one or both (default)
+#     trace.sh [speed] [accuracy] [composition]      some or all (default)
 #
 # BENCH_REPEATS (5) says how often each thing is measured, BENCH_CPU (the last) where. What is
 # measured is processor time, so that others on the machine cost less; caches and memory they still
@@ -24,17 +24,19 @@ trap 'exit 1' INT TERM
 
 . tests/bench/trace_speed.sh
 . tests/bench/trace_accuracy.sh
+. tests/bench/trace_composition.sh
 
 processor() { sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1; }
 
 echo "mtl $(git describe --always --dirty 2>/dev/null || mtl --version), $(processor)," \
     "$(nproc) CPUs, $(uname -r), load $(cut -d' ' -f1 /proc/loadavg)"
-[ $# -gt 0 ] || set -- speed accuracy
+[ $# -gt 0 ] || set -- speed accuracy composition
 for part; do
     echo
     case $part in
     speed) speed ;;
     accuracy) accuracy ;;
+    composition) composition ;;
     *) echo "trace.sh: no part $part" >&2 && exit 2 ;;
     esac
 done

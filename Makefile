@@ -62,6 +62,8 @@ CLI_SRC := $(filter-out cli/mtl.c,$(wildcard cli/*.c))
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 TESTS := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 FUZZERS := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/fuzz_*.c))
+# programs of tests/unit that are run by hand or by scripts
+PLAYERS := play_trace
 SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(BPF_SRC))
 GENERATED := $(SKELETONS) $(if $(wildcard daemon/io.mtld.varlink),$(BUILD)/io.mtld.varlink.h)
 # programs the live tests bring along, one a file
@@ -79,6 +81,8 @@ EXTRA_test_resctrl := fake_resctrl fake_resctrl_paths fake_resctrl_tree
 EXTRA_test_resctrl_plan := $(EXTRA_test_resctrl)
 EXTRA_test_partition_apply := $(EXTRA_test_resctrl)
 EXTRA_fuzz_message := fake_manager
+EXTRA_play_trace := played
+EXTRA_test_reuse_times := played
 
 # and with these libraries besides
 LIBS_test_resctrl = $(FUSE_LIBS)
@@ -88,7 +92,7 @@ LIBS_test_partition_apply = $(FUSE_LIBS)
 DEPS := $(addprefix deps-,check demo fuzz format systemd)
 
 .PHONY: all demo check check-library check-unit check-live check-accuracy check-kernels check-systemd check-layers check-docs \
-	check-trace check-share bench bench-trace fuzz format install uninstall clean help force deps $(DEPS)
+	check-simulated check-trace check-share bench bench-trace fuzz format install uninstall clean help force deps $(DEPS)
 .SECONDARY:
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -150,7 +154,7 @@ $(eval $(call objects,$(1),$(2),$(3),unit,tests/unit))
 $(eval $(call archive,$(1)/libmtl.a,$(LIB_SRC:%.c=$(1)/%.o)))
 $(eval $(call archive,$(1)/daemon.a,$(DAEMON_SRC:%.c=$(1)/%.o)))
 $(eval $(call archive,$(1)/cli.a,$(CLI_SRC:%.c=$(1)/%.o)))
-$(foreach t,$(TESTS) $(FUZZERS),$(eval $(call test,$(1),$(2),$(3),$(t))))
+$(foreach t,$(TESTS) $(FUZZERS) $(PLAYERS),$(eval $(call test,$(1),$(2),$(3),$(t))))
 endef
 
 $(eval $(call flavour,$(BUILD),$$(CC),))
@@ -190,12 +194,13 @@ demo: $(PROGRAMS) $(BUILD)/workload $(BUILD)/tests/machine/watchpoints_fire | de
 UNIT := $(TESTS:%=$(BUILD)/unit/%) $(TESTS:%=$(BUILD)/sanitize/unit/%)
 LIVE := $(PROGRAMS) $(BUILD)/workload $(HELPERS)
 
-check: $(LIVE) $(UNIT) | deps-check
+check: $(LIVE) $(UNIT) $(PLAYERS:%=$(BUILD)/unit/%) | deps-check
 	$(Q)tests/test_checks.sh
 	$(Q)tests/check_layers.sh
 	$(Q)tests/check_docs.sh
 	$(Q)tests/library/run.sh
 	$(Q)tests/run_unit.sh $(BUILD) $(TESTS)
+	$(Q)tests/simulated/run.sh
 	$(Q)tests/trace/run.sh
 	$(Q)tests/share/run.sh
 	$(Q)tests/live/run.sh
@@ -208,6 +213,8 @@ check-library: $(PROGRAMS)
 	$(Q)tests/library/run.sh
 check-unit: $(UNIT) | deps-check
 	$(Q)tests/run_unit.sh $(BUILD) $(TESTS)
+check-simulated: $(BUILD)/unit/play_trace | deps-check
+	$(Q)tests/simulated/run.sh
 check-trace: $(BUILD)/mtl | deps-check
 	$(Q)tests/trace/run.sh
 check-share: $(BUILD)/mtl | deps-check
@@ -222,11 +229,11 @@ check-systemd: $(LIVE) | deps-systemd
 	$(Q)tests/systemd/run.sh
 bench: $(LIVE) | deps-check
 	$(Q)tests/bench/run.sh
-bench-trace: $(BUILD)/mtl $(BUILD)/tests/bench/zipf $(BUILD)/tests/bench/usage | deps-check
+bench-trace: $(BUILD)/mtl $(BUILD)/tests/bench/together $(BUILD)/tests/bench/zipf $(BUILD)/tests/bench/usage | deps-check
 	$(Q)tests/bench/trace.sh
 
 # never two of them at once, whatever -j says: they would disturb each other
-RUNS := check check-unit check-trace check-share check-live check-accuracy check-kernels check-systemd bench bench-trace \
+RUNS := check check-unit check-simulated check-trace check-share check-live check-accuracy check-kernels check-systemd bench bench-trace \
 	demo
 $(foreach run,$(RUNS),$(eval before := )$(foreach goal,$(MAKECMDGOALS),\
 	$(if $(filter $(run),$(goal)),$(eval $(run): | $(before)),)$(if $(filter $(RUNS),$(goal)),$(eval before += $(goal)),)))
@@ -290,6 +297,7 @@ help:
 		'check          everything that is quick: layers, docs, unit and live tests' \
 		'check-unit     unit tests: plain, ASan+UBSan, valgrind' \
 		'check-library  libmtl.so as another program uses it' \
+		'check-simulated  the estimators on real programs and a simulated PMU' \
 		'check-trace    mtl trace from files and pipes to curves, pictures and messages' \
 		'check-share    mtl share and mtl partition on traces of real programs' \
 		'check-live     tests through the real kernel (root)' \

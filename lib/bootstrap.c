@@ -15,9 +15,9 @@
  * is that of counts alone, which are noisier than the estimate, so the intervals are rather wide.
  *
  * The replicates then show how the estimate errs, bias included, so the interval of the miss rate
- * is the basic one, [2 m - q96, 2 m - q04], and the percentiles [q04, q96] are covered too: each alone
- * held the truth in 73 to 86 % of simulated runs, both in 92 to 99 %. The footprint at a window is made
- * without the majorant, and the percentiles serve.
+ * is the basic one, [2 m - q96, 2 m - q04], and the percentiles [q04, q96] are covered too: each
+ * alone held the truth in 73 to 86 % of simulated runs, both in 92 to 99 %. The footprint at a
+ * window is made without the majorant, and the percentiles serve.
  */
 
 #include <errno.h>
@@ -127,7 +127,7 @@ static void replicate(struct bootstrap *b)
 	mtl_survival_from_samples(&e->samples, b->times, &e->grid, &b->tally, &b->survival);
 	for (size_t g = 0; g < e->grid.n; g++)
 		coverage[g] = coverage_of(b, g);
-	mtl_footprint_from_coverage(&e->grid, coverage, b->survival.lines,
+	mtl_footprint_of_estimator(e, coverage, b->survival.lines,
 	        mtl_birth_rate(&e->births, b->birth_times), &b->footprint);
 	around = b->footprint;
 	for (size_t i = 1; i < around.n; i++)

@@ -17,7 +17,12 @@ struct mtl_estimator {
 	struct mtl_line_coverage coverage;
 	struct mtl_footprint footprint, majorant;
 	double resolution;
+	struct mtl_visits visits; /* rate 0: residual times */
 };
+
+/* Its coverage, or one like it, as a footprint. */
+void mtl_footprint_of_estimator(const struct mtl_estimator *estimator, const double *coverage,
+        double lines, double birth_rate, struct mtl_footprint *ret_footprint);
 
 struct mtl_interval {
 	double low, high;

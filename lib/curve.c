@@ -38,13 +38,22 @@ static bool finite_not_negative(double value)
 	return isfinite(value) && value >= 0;
 }
 
+/* Both or neither, and a resolution with them. */
+static bool visits_valid(const struct mtl_estimate_options *options)
+{
+	if (options->miss_cache_bytes == 0 && options->misses_per_second == 0)
+		return true;
+	return all_positive(&options->miss_cache_bytes, 1) &&
+	       all_positive(&options->misses_per_second, 1) && options->resolution_seconds > 0;
+}
+
 static bool options_valid(const struct mtl_estimate_options *options)
 {
 	return isfinite(options->now) && finite_not_negative(options->window_seconds) &&
 	       finite_not_negative(options->resolution_seconds) &&
 	       finite_not_negative(options->reference_bytes) &&
 	       finite_not_negative(options->cache_bytes) && !(options->accesses_per_second <= 0) &&
-	       !isinf(options->accesses_per_second) &&
+	       !isinf(options->accesses_per_second) && visits_valid(options) &&
 	       (!options->sizes || all_positive(options->sizes, options->n_sizes)) &&
 	       (!options->windows || all_positive(options->windows, options->n_windows));
 }
@@ -72,6 +81,8 @@ static int prepare(struct mtl_estimator *estimator, const struct mtl_observation
 	mtl_grid_from_samples(&estimator->samples, shortest, longest, scratch, &estimator->grid);
 	mtl_samples_on_grid(&estimator->samples, &estimator->grid);
 	estimator->resolution = options->resolution_seconds;
+	estimator->visits = (struct mtl_visits){options->miss_cache_bytes / MTL_LINE_BYTES,
+	        options->misses_per_second, options->resolution_seconds};
 	return 0;
 }
 
@@ -90,13 +101,22 @@ static int copy_or_default(const double *given, size_t n_given, const double *us
 	return 0;
 }
 
+void mtl_footprint_of_estimator(const struct mtl_estimator *e, const double *coverage, double lines,
+        double birth_rate, struct mtl_footprint *ret_footprint)
+{
+	if (e->visits.rate > 0)
+		mtl_footprint_from_gaps(&e->grid, coverage, &e->visits, birth_rate, ret_footprint);
+	else
+		mtl_footprint_from_coverage(&e->grid, coverage, lines, birth_rate, ret_footprint);
+}
+
 static void estimate(struct mtl_estimator *e)
 {
 	mtl_survival_from_samples(&e->samples, NULL, &e->grid, &e->tally, &e->survival);
 	mtl_coverage_model(&e->model);
 	mtl_line_coverage_from_survival(
 	        &e->model, &e->survival, &e->samples, e->grid.n, &e->coverage);
-	mtl_footprint_from_coverage(&e->grid, e->coverage.lines, e->survival.lines,
+	mtl_footprint_of_estimator(e, e->coverage.lines, e->survival.lines,
 	        mtl_birth_rate(&e->births, NULL), &e->footprint);
 	mtl_majorant_from_footprint(&e->footprint, &e->majorant);
 }
@@ -149,14 +169,26 @@ static void fill_point(const struct mtl_estimator *e, const struct mtl_estimate_
 	};
 }
 
+/* Within a window longer than the longest trusted one; 0: it is not. */
+static double lines_at_most(const struct mtl_estimator *e, double window)
+{
+	const struct mtl_footprint *f = &e->footprint;
+	double beyond = window - mtl_longest_window(f);
+
+	if (beyond <= 0)
+		return 0;
+	if (e->visits.rate > 0)
+		return mtl_footprint_whole(f) +
+		       beyond * e->visits.rate * (1 - e->coverage.lines[e->grid.n - 1]);
+	return e->survival.lines + f->birth_rate * window;
+}
+
 static void fill_footprint_point(const struct mtl_estimator *e, double window,
         struct mtl_interval interval, struct mtl_footprint_point *point)
 {
 	const struct mtl_footprint *f = &e->footprint;
 	double bytes = MTL_LINE_BYTES * mtl_footprint_at(f, window);
-	double all = window > mtl_longest_window(f)
-	                     ? MTL_LINE_BYTES * (e->survival.lines + f->birth_rate * window)
-	                     : 0;
+	double all = MTL_LINE_BYTES * lines_at_most(e, window);
 
 	*point = (struct mtl_footprint_point){
 	        .window_seconds = window,
@@ -173,9 +205,9 @@ static int by_size(const void *a, const void *b)
 	return (x->size_bytes > y->size_bytes) - (x->size_bytes < y->size_bytes);
 }
 
-/* Misses cannot rise with size: what they are at least at one size they are at least at every smaller
- * one, and what they are at most, at every larger one. So no limit rises with size either, whatever the
- * order of the points, and no size asked for loosens what is known at another. */
+/* Misses cannot rise with size: what they are at least at one size they are at least at every
+ * smaller one, and what they are at most, at every larger one. So no limit rises with size either,
+ * whatever the order of the points, and no size asked for loosens what is known at another. */
 static int narrow(struct mtl_curve_point *points, size_t n)
 {
 	_cleanup_free_ struct mtl_curve_point **order = calloc(n + 1, sizeof(*order));
@@ -186,11 +218,11 @@ static int narrow(struct mtl_curve_point *points, size_t n)
 		order[i] = &points[i];
 	qsort(order, n, sizeof(*order), by_size);
 	for (size_t i = n; i-- > 1;)
-		order[i - 1]->low = fmin(order[i - 1]->misses_per_second,
-		        fmax(order[i - 1]->low, order[i]->low));
+		order[i - 1]->low = fmin(
+		        order[i - 1]->misses_per_second, fmax(order[i - 1]->low, order[i]->low));
 	for (size_t i = 1; i < n; i++)
-		order[i]->high = fmax(order[i]->misses_per_second,
-		        fmin(order[i]->high, order[i - 1]->high));
+		order[i]->high =
+		        fmax(order[i]->misses_per_second, fmin(order[i]->high, order[i - 1]->high));
 	return 0;
 }
 

@@ -9,6 +9,14 @@
  * bursts or not. fp is concave (its slope is the density of a forward recurrence time), so the
  * estimate is replaced by its least concave majorant through (0, 0), the Grenander estimate of that
  * slope: curves made of it never rise with size.
+ *
+ * From misses instead: each miss of a small cache of c1 lines begins a visit to its line, a run of
+ * touches no more than about ft(c1) apart, and G is the gap that ends it. A cache of c >= c1 lines
+ * misses those visits whose line was away for longer than ft(c), so with N1 such misses a second
+ *
+ *     misses(c) = N1 P(G > ft(c)),   fp(T) = c1 + N1 integral of P(G > t) from ft(c1) to T
+ *
+ * Below ft(c1) nothing is known but that fp is concave: the chord is the least it can be.
  */
 
 #include <errno.h>
@@ -41,6 +49,35 @@ void mtl_footprint_from_coverage(const struct mtl_grid *grid, const double *cove
 		double touched = lines * coverage[g] + birth_rate * grid->window[g];
 		f->window[g + 1] = grid->window[g];
 		f->lines[g + 1] = fmax(f->lines[g], touched);
+	}
+}
+
+/* Lines touched first within a stretch of the window, `kept` and `left` of the gaps outlasting its
+ * ends. */
+static double lines_between(
+        const struct mtl_visits *visits, double from, double to, double kept, double left)
+{
+	double quiet = fmin(fmax(visits->quiet - from, 0), to - from);
+
+	return visits->small * quiet / visits->quiet +
+	       visits->rate * (to - from - quiet) * (kept + left) / 2;
+}
+
+void mtl_footprint_from_gaps(const struct mtl_grid *grid, const double *coverage,
+        const struct mtl_visits *visits, double birth_rate, struct mtl_footprint *ret_footprint)
+{
+	struct mtl_footprint *f = ret_footprint;
+	double kept = 1;
+
+	f->n = grid->n + 1;
+	f->window[0] = f->lines[0] = 0;
+	f->birth_rate = birth_rate;
+	for (size_t g = 0; g < grid->n; g++) {
+		double left = fmin(kept, 1 - coverage[g]);
+		f->window[g + 1] = grid->window[g];
+		f->lines[g + 1] = f->lines[g] +
+		                  lines_between(visits, f->window[g], grid->window[g], kept, left);
+		kept = left;
 	}
 }
 

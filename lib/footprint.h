@@ -33,6 +33,19 @@ double mtl_birth_rate(const struct mtl_birth_rate *rate, const uint8_t *multipli
 void mtl_footprint_from_coverage(const struct mtl_grid *grid, const double *coverage, double lines,
         double birth_rate, struct mtl_footprint *ret_footprint);
 
+/* Misses of a cache of `small` lines: `rate` a second, `quiet` seconds its fill time. */
+struct mtl_visits {
+	double small, rate, quiet;
+};
+
+/*
+ * From coverage(T) = P(the gap that ends a visit <= T): small T / quiet lines up to `quiet`, then
+ * small + rate x integral of (1 - coverage). Births are among the misses; birth_rate is what is
+ * missed at any size.
+ */
+void mtl_footprint_from_gaps(const struct mtl_grid *grid, const double *coverage,
+        const struct mtl_visits *visits, double birth_rate, struct mtl_footprint *ret_footprint);
+
 void mtl_majorant_from_footprint(
         const struct mtl_footprint *footprint, struct mtl_footprint *ret_majorant);
 

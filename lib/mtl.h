@@ -115,6 +115,10 @@ struct mtl_estimate_options {
 	double reference_bytes;    /* size that relative ratios refer to */
 	double cache_bytes;        /* last-level cache; only for default sizes; 0: unknown */
 	double accesses_per_second; /* NAN: unknown */
+	/* Reuse times: observations were not begun at moments of their own but at a sample of the
+	 * misses of a cache of miss_cache_bytes, misses_per_second of them, armed resolution_seconds
+	 * (its fill time) later and timed from the miss. 0: residual times. */
+	double miss_cache_bytes, misses_per_second;
 	unsigned resamples;        /* bootstrap replicates; 0: 100 */
 	uint64_t seed;
 };

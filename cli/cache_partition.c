@@ -80,18 +80,19 @@ static int from_resctrl(struct cache_partition *partition)
 	                         partition->cache.ways);
 }
 
-static int from_sysfs(struct cache_partition *partition, const char *reason)
+static int from_machine(struct cache_partition *partition, const char *reason)
 {
 	struct demand_cache *cache = &partition->cache;
-	int r = cache_size_read(partition->options->root, &cache->bytes, &cache->ways);
+	const char *source;
+	int r = cache_size_read(partition->options->root, &cache->bytes, &cache->ways, &source);
 
 	if (r == 0 && !isnan(partition->options->size))
 		cache->bytes = partition->options->size;
 	if (r == 0 && cache->ways >= 1 && cache->ways <= PARTITION_WAYS_MAX)
 		return MTL_DONE;
 	return complain(MTL_USAGE,
-	        "partition: give --ways N and --size SIZE, since sysfs does not say how many ways "
-	        "the last-level cache has, nor resctrl: %s",
+	        "partition: give --ways N and --size SIZE, since neither sysfs nor the CPU says how "
+	        "many ways the last-level cache has, nor resctrl: %s",
 	        reason);
 }
 
@@ -106,7 +107,7 @@ static int find_cache(struct cache_partition *partition)
 	if (r == 0)
 		return from_resctrl(partition);
 	return partition->options->apply ? complain(MTL_FAILED, "cannot --apply: %s", error)
-	                                 : from_sysfs(partition, error);
+	                                 : from_machine(partition, error);
 }
 
 /* --- what cannot be, whatever the curves say */

@@ -2,8 +2,9 @@
 #ifndef MTL_CLI_CACHE_SIZE_H
 #define MTL_CLI_CACHE_SIZE_H
 
-/* The last-level cache of this machine's first CPU, as sysfs below root (NULL: /) has it.
- * -ENOENT: it does not say. ret_ways 0: not how many. */
-int cache_size_read(const char *root, double *ret_bytes, unsigned *ret_ways);
+/* The last-level cache of this machine's first CPU, or of the machine below root (NULL: /), and who
+ * says so: "probe", "sysfs", "cpuid". -ENOENT: nobody does. ret_ways 0: not how many. */
+int cache_size_read(
+        const char *root, double *ret_bytes, unsigned *ret_ways, const char **ret_source);
 
 #endif

@@ -16,15 +16,17 @@
 #include "options.h"
 #include "share_report.h"
 
-static int find_size(const struct options *options, double *ret_bytes)
+static int find_size(const struct options *options, double *ret_bytes, const char **ret_source)
 {
 	unsigned ways;
 
 	*ret_bytes = options->size;
-	if (!isnan(options->size) || cache_size_read(options->root, ret_bytes, &ways) == 0)
+	if (!isnan(options->size) ||
+	        cache_size_read(options->root, ret_bytes, &ways, ret_source) == 0)
 		return MTL_DONE;
 	return complain(MTL_USAGE,
-	        "share: sysfs does not say how large the last-level cache is: give --size SIZE");
+	        "share: neither sysfs nor the CPU says how large the last-level cache is: give "
+	        "--size SIZE");
 }
 
 static int write_json(const struct share *share)
@@ -37,7 +39,7 @@ static int write_json(const struct share *share)
 	return r;
 }
 
-static int write_share(const struct options *options, const struct share *share)
+static int write_share(const struct options *options, const struct share *share, const char *source)
 {
 	struct terminal terminal = terminal_describe(stdout);
 	int r = 0;
@@ -47,7 +49,7 @@ static int write_share(const struct options *options, const struct share *share)
 	else if (options->csv)
 		share_csv(stdout, share);
 	else
-		r = share_report(stdout, share, &terminal);
+		r = share_report(stdout, share, source, &terminal);
 	if (r < 0 && ferror(stdout))
 		return MTL_FAILED;
 	return r < 0 ? complain(MTL_FAILED, "cannot show this: %s", strerror(-r)) : MTL_DONE;
@@ -58,9 +60,10 @@ int command_share(const struct options *options, int n_operands, char **operands
 	_cleanup_(mtl_demand_list_done) struct demand_list list = {0};
 	_cleanup_(mtl_share_done) struct share share = {0};
 	struct demand_cache cache = {.ways = 1};
+	const char *source = NULL;
 	int code = demands_check("share", n_operands, operands), r;
 
-	code = code ?: find_size(options, &cache.bytes);
+	code = code ?: find_size(options, &cache.bytes, &source);
 	code = code ?: demands_load(options, n_operands, operands, &cache, &list);
 	if (code != MTL_DONE)
 		return code;
@@ -73,5 +76,5 @@ int command_share(const struct options *options, int n_operands, char **operands
 		return complain(MTL_FAILED, "cannot predict this: %s", strerror(-r));
 	if (options->plot)
 		code = share_plot(options->plot, &share);
-	return code == MTL_DONE ? write_share(options, &share) : code;
+	return code == MTL_DONE ? write_share(options, &share, source) : code;
 }

@@ -95,12 +95,13 @@ static int print_table(FILE *file, const struct share *share, const struct termi
 	return r ?: table_print(table, file);
 }
 
-static void print_heading(FILE *file, const struct share *share)
+static void print_heading(FILE *file, const struct share *share, const char *source)
 {
 	const struct demand_list *list = share->list;
 	char size[NUMBER_TEXT], time[NUMBER_TEXT];
 
-	fprintf(file, "A cache of %s, ", size_text(share, share->size_bytes, size));
+	fprintf(file, "A cache of %s%s%s%s, ", size_text(share, share->size_bytes, size),
+	        source ? " (this machine's, by " : "", source ?: "", source ? ")" : "");
 	if (isinf(share->time))
 		fprintf(file, "which holds all that they touch.");
 	else if (list->operands[0].accesses > 0)
@@ -161,11 +162,12 @@ static void print_notes(FILE *file, const struct share *share, const struct term
 	}
 }
 
-int share_report(FILE *file, const struct share *share, const struct terminal *terminal)
+int share_report(
+        FILE *file, const struct share *share, const char *source, const struct terminal *terminal)
 {
 	int r;
 
-	print_heading(file, share);
+	print_heading(file, share, source);
 	r = print_table(file, share, terminal);
 	if (r < 0)
 		return r;

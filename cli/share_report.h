@@ -9,8 +9,9 @@
 #include "share.h"
 #include "terminal.h"
 
-/* 0 or -ENOMEM. */
-int share_report(FILE *file, const struct share *share, const struct terminal *terminal);
+/* source: who says how large the cache is, NULL: it was asked for. 0 or -ENOMEM. */
+int share_report(
+        FILE *file, const struct share *share, const char *source, const struct terminal *terminal);
 void share_csv(FILE *file, const struct share *share);
 
 /* Misses of each alone and together over the size of the cache. Returns an exit code, having said

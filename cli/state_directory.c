@@ -19,6 +19,7 @@
 
 #include "json_fields.h"
 #include "json_file.h"
+#include "machine.h"
 
 #ifndef MTL_VERSION
 #define MTL_VERSION "unknown"
@@ -67,26 +68,10 @@ void state_machine(char *ret_text, size_t size)
 	        cpu[1], cpu[2], cpu[3], kernel.release, MTL_VERSION);
 }
 
-static int directory_path(char *ret_path, size_t size)
-{
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	int n;
-
-	if (geteuid() == 0)
-		n = snprintf(ret_path, size, "/var/lib/mtl");
-	else if (state && state[0] == '/')
-		n = snprintf(ret_path, size, "%s/mtl", state);
-	else if (home && home[0] == '/')
-		n = snprintf(ret_path, size, "%s/.local/state/mtl", home);
-	else
-		return -ENOENT;
-	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
-}
-
 int state_path(const char *name, char *ret_path, size_t size)
 {
 	char path[PATH_MAX];
-	int r = directory_path(path, sizeof(path)), n;
+	int r = machine_state_directory(NULL, path, sizeof(path)), n;
 
 	if (r < 0)
 		return r;

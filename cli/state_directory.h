@@ -8,9 +8,9 @@
 #include "cleanup.h"
 
 /*
- * Where what was measured of this machine is kept between runs: /var/lib/mtl of root,
- * $XDG_STATE_HOME/mtl of everybody else (~/.local/state/mtl where that is not set).
- * -ENOENT: neither is known. -ENAMETOOLONG.
+ * Where what was measured of this machine is kept between runs (lib/machine.h): /var/lib/mtl of
+ * root, $XDG_STATE_HOME/mtl of everybody else (~/.local/state/mtl where that is not set). -ENOENT:
+ * neither is known. -ENAMETOOLONG.
  */
 int state_path(const char *name, char *ret_path, size_t size);
 

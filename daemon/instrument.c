@@ -94,8 +94,8 @@ int instrument_new(const struct config *config, const char *root, struct instrum
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
-	instrument->l2_bytes = proc_cache_bytes(root, 2);
-	instrument->last_cache_bytes = proc_cache_bytes(root, 0);
+	instrument->l2_bytes = proc_cache_bytes(root, 2, NULL);
+	instrument->last_cache_bytes = proc_cache_bytes(root, 0, NULL);
 	try_instrument(instrument, config, root);
 	*ret_instrument = TAKE_PTR(instrument);
 	return 0;

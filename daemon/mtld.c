@@ -21,6 +21,7 @@
 #include "listen.h"
 #include "log.h"
 #include "manager.h"
+#include "proc.h"
 #include "self_test.h"
 #include "server.h"
 
@@ -172,7 +173,9 @@ static int serve(const struct settings *settings, const struct config *config)
 	_cleanup_(manager_freep) struct manager *manager = NULL;
 	_cleanup_(server_freep) struct server *server = NULL;
 	struct manager_status status;
+	const char *source;
 	char problem[512];
+	double last;
 	int r = prepare_event(&event);
 
 	if (r < 0)
@@ -190,7 +193,9 @@ static int serve(const struct settings *settings, const struct config *config)
 	r = server_new(event, manager, config, settings->root, listen_fd(socket), NULL, &server);
 	if (r < 0)
 		return failed("the server cannot start", r);
-	sd_notifyf(false, "READY=1\nSTATUS=rung %s, armed %s", status.rung, status.method);
+	last = proc_cache_bytes(settings->root, 0, &source);
+	sd_notifyf(false, "READY=1\nSTATUS=rung %s, armed %s; last-level cache %.0f KiB, by %s",
+	        status.rung, status.method, last / 1024, source);
 	r = sd_event_loop(event);
 	sd_notify(false, "STOPPING=1");
 	return r < 0 ? failed("the event loop ended", r) : DONE;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "machine.h"
 
 static int open_of(const char *root, pid_t pid, const char *name)
 {
@@ -157,59 +158,18 @@ int proc_open_pagemap(const char *root, pid_t pid)
 
 bool proc_text(const char *path, char *ret_text, size_t size)
 {
-	_cleanup_fclose_ FILE *file = fopen(path, "re");
-
-	if (!file || !fgets(ret_text, size, file))
-		return false;
-	ret_text[strcspn(ret_text, "\n")] = 0;
-	return true;
+	return machine_line(path, ret_text, size);
 }
 
-/* /sys/devices/system/cpu/cpu0/cache/index2/{level,type,size}: "2", "Unified", "1024K" */
-static double sysfs_cache_bytes(const char *root, unsigned level)
+double proc_cache_bytes(const char *root, unsigned level, const char **ret_source)
 {
-	double bytes = 0;
-	unsigned best = 0;
+	struct cache_geometry geometry = {0};
+	const struct cache_level *found =
+		machine_caches(root, &geometry) == 0 ? cache_geometry_level(&geometry, level) : NULL;
 
-	for (unsigned index = 0; index < 8; index++) {
-		char path[PATH_MAX], text[32], unit = 0;
-		unsigned at;
-		double size;
-		int base = snprintf(path, sizeof(path),
-			"%s/sys/devices/system/cpu/cpu0/cache/index%u/", root, index);
-
-		snprintf(path + base, sizeof(path) - base, "type");
-		if (!proc_text(path, text, sizeof(text)) || !strcmp(text, "Instruction"))
-			continue;
-		snprintf(path + base, sizeof(path) - base, "level");
-		if (!proc_text(path, text, sizeof(text)))
-			continue;
-		at = atoi(text);
-		snprintf(path + base, sizeof(path) - base, "size");
-		if ((level && at != level) || at < best || !proc_text(path, text, sizeof(text)) ||
-			sscanf(text, "%lf%c", &size, &unit) < 1)
-			continue;
-		best = at;
-		bytes = size * (unit == 'K' ? 1024.0 : unit == 'M' ? 1048576.0 : 1.0);
-	}
-	return bytes;
-}
-
-double proc_cache_bytes(const char *root, unsigned level)
-{
-	static const int names[] = {[1] = _SC_LEVEL1_DCACHE_SIZE, [2] = _SC_LEVEL2_CACHE_SIZE,
-		[3] = _SC_LEVEL3_CACHE_SIZE, [4] = _SC_LEVEL4_CACHE_SIZE};
-	double bytes = sysfs_cache_bytes(root, level);
-
-	if (bytes > 0 || *root || level > 4)
-		return bytes;
-	for (unsigned at = level ? level : 4; at >= (level ? level : 1); at--) {
-		long known = sysconf(names[at]);
-
-		if (known > 0)
-			return known;
-	}
-	return 0;
+	if (ret_source)
+		*ret_source = cache_source_name(found ? geometry.source : CACHE_FROM_NOTHING);
+	return found ? found->size_bytes : 0;
 }
 
 int proc_paranoid(const char *root)

@@ -44,9 +44,10 @@ int proc_mappings(const char *root, pid_t pid,
 
 int proc_open_pagemap(const char *root, pid_t pid);
 
-/* Size of the data cache of that level in bytes (sysfs, else what the C library knows); 0: unknown.
- * Level 0: the last level there is. */
-double proc_cache_bytes(const char *root, unsigned level);
+/* Size of the data cache of that level in bytes; 0: unknown. Level 0: the last level there is.
+ * ret_source (may be NULL): who says so, "probe" (a saved answer of `mtl probe`), "sysfs", "cpuid"
+ * (only without a root), "none". */
+double proc_cache_bytes(const char *root, unsigned level, const char **ret_source);
 
 /* kernel.perf_event_paranoid; INT32_MAX: unknown. */
 int proc_paranoid(const char *root);

@@ -366,11 +366,11 @@ static void fake_caches(const struct cache *caches, size_t n)
 
 static void assert_caches(double last, double l1, double l2, double l3, double l4)
 {
-	assert_true(proc_cache_bytes(fake_root, 0) == last);
-	assert_true(proc_cache_bytes(fake_root, 1) == l1);
-	assert_true(proc_cache_bytes(fake_root, 2) == l2);
-	assert_true(proc_cache_bytes(fake_root, 3) == l3);
-	assert_true(proc_cache_bytes(fake_root, 4) == l4);
+	assert_true(proc_cache_bytes(fake_root, 0, NULL) == last);
+	assert_true(proc_cache_bytes(fake_root, 1, NULL) == l1);
+	assert_true(proc_cache_bytes(fake_root, 2, NULL) == l2);
+	assert_true(proc_cache_bytes(fake_root, 3, NULL) == l3);
+	assert_true(proc_cache_bytes(fake_root, 4, NULL) == l4);
 }
 
 static void caches_of_intel(void **state)

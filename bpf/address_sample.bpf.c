@@ -1,30 +1,107 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Samples that carry a data address; so far the page-fault event, one per CPU, filtered here.
+ * Data addresses that tracked processes touched, sampled: the one program for PEBS, for IBS and for
+ * the page-fault event that stands in for them. Each event is open on every CPU, for all processes;
+ * the cookie it was attached with is its slot, where every sample is counted exactly once:
  *
- * A fault of a tracked process is a page born after watches were armed: it is counted (all) and
- * its address told (of one in fault_period), so that mtld can ask what kind of page it is. A fault
- * in the very page that is being watched means that the watched line has died and another was
- * born at its address: what the watch sees from here on is not the line that was drawn.
+ *     seen = foreign + zero + kernel + filtered + delivered + lost
+ *
+ * foreign: the process is not tracked; zero: the sample has no data address (IBS of a micro-op that
+ * touched no memory); kernel: an address of the kernel (IBS cannot leave them out); filtered: the
+ * event wants misses only and this load is known to have hit; lost: the ring was full, or busy
+ * because this program interrupted itself on another event.
+ *
+ * Since 6.1 a sample says which of its fields the PMU has filled; the others hold whatever was on
+ * the stack, the address too. The flags and the level that served the load are not in the context
+ * that a program is given, but in the kernel's structure behind it. Where that cannot be read
+ * (lockdown) `can_look` is cleared before loading, and the verifier drops the code.
+ *
+ * The ring wakes mtld when it is half full; below that, mtld comes by itself.
  */
 #include "maps.bpf.h"
+
+const volatile bool can_look = true;
+
+struct sample {
+	__u64 address, data_src; /* 0: not known */
+};
+
+static __always_inline void look_behind(struct bpf_perf_event_data *ctx, struct sample *sample)
+{
+	struct bpf_perf_event_data_kern *kern = (void *)ctx;
+	struct perf_sample_data *data = NULL;
+	union perf_mem_data_src source = {};
+	__u64 flags = 0;
+
+	if (!can_look || !bpf_core_field_exists(data->sample_flags))
+		return;
+	if (bpf_core_read(&data, sizeof(data), &kern->data) ||
+	        bpf_core_read(&flags, sizeof(flags), &data->sample_flags))
+		return;
+	if (!(flags & PERF_SAMPLE_ADDR))
+		sample->address = 0;
+	if ((flags & PERF_SAMPLE_DATA_SRC) &&
+	        !bpf_core_read(&source, sizeof(source), &data->data_src))
+		sample->data_src = source.val;
+}
+
+static __always_inline __u64 wake_when_half_full(void *ring)
+{
+	__u64 size = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE);
+
+	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) * 2 >= size ? BPF_RB_FORCE_WAKEUP
+	                                                              : BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline bool deliver(const struct mtl_address *address)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&address_rings, &cpu);
+
+	return ring && !bpf_ringbuf_output(
+	                       ring, (void *)address, sizeof(*address), wake_when_half_full(ring));
+}
+
+static __always_inline void take(struct mtl_event_slot *slot, struct mtl_address *address)
+{
+	if (!address->address)
+		slot->zero++;
+	else if ((__s64)address->address < 0)
+		slot->kernel++;
+	else if (slot->misses_only && mtl_load_hit(address->data_src))
+		slot->filtered++;
+	else if (deliver(address))
+		slot->delivered++;
+	else
+		slot->lost++;
+}
 
 SEC("perf_event")
 int address_sample(struct bpf_perf_event_data *ctx)
 {
-	__u64 id = bpf_get_current_pid_tgid();
-	__u64 page = ctx->addr >> MTL_PAGE_SHIFT;
-	__u32 index = 0;
-	struct mtl_process *process = process_of(id >> 32, &index);
-	__u64 before;
+	__u32 index = 0, cookie = bpf_get_attach_cookie(ctx),
+	      tgid = bpf_get_current_pid_tgid() >> 32;
+	struct mtl_event_slot *slot = bpf_map_lookup_elem(&event_slots, &cookie);
+	struct mtl_process *process = process_of(tgid, &index);
+	struct sample sample = {.address = ctx->addr};
+	struct mtl_address address = {};
 
-	if (!process)
+	if (!slot)
 		return 0;
-	before = __sync_fetch_and_add(&process->faults, 1);
-	if (page == process->watched_page)
-		process->reborn = process->sequence;
-	if (process->fault_period && before % process->fault_period == 0)
-		tell(MTL_LIFE_FAULT, index, id >> 32, id, ctx->addr);
+	slot->seen++;
+	if (!process) {
+		slot->foreign++;
+		return 0;
+	}
+	__sync_fetch_and_add(&process->samples, 1);
+	look_behind(ctx, &sample);
+	address.address = sample.address;
+	address.data_src = sample.data_src;
+	address.period = ctx->sample_period;
+	address.process = index;
+	address.tgid = tgid;
+	address.event = cookie / MTL_CPUS_MAX;
+	take(slot, &address);
 	return 0;
 }
 

@@ -21,6 +21,7 @@
 #ifndef __VMLINUX_H__
 #include <linux/types.h>
 #endif
+#include <linux/perf_event.h>
 
 #define MTL_PROCESSES_MAX 1024
 #define MTL_CPUS_MAX 1024
@@ -29,6 +30,7 @@
 #define MTL_CPU_ELSEWHERE (MTL_CPUS_MAX - 1) /* its ring takes the hits of CPUs without one */
 #define MTL_CPU_UNKNOWN 0xffffffffU /* not switched in since it is tracked */
 #define MTL_SLOTS 4
+#define MTL_EVENTS 8 /* kinds of address samples at once */
 #define MTL_CLOCK_SHIFT 12
 #define MTL_CLOCK_RUNNING ((1ULL << MTL_CLOCK_SHIFT) - 1)
 #define MTL_PAGE_SHIFT 12
@@ -49,7 +51,8 @@ struct mtl_process {
 	__u32 traced;                  /* bpf: 1 while a debugger holds the process */
 	__u32 cpu;                     /* bpf: CPU it was last switched in on */
 	__u32 fault_period;            /* mtld: every how many faults one is told; 0: none */
-	__u32 reserved[3];
+	__u32 reserved;
+	__u64 samples;                 /* bpf: address samples taken of it */
 };
 
 /* Who runs on a CPU, and who ran there just before. Process numbers are index + 1; 0: untracked. */
@@ -92,6 +95,29 @@ struct mtl_life {
 	__u64 address; /* MTL_LIFE_FAULT: the faulting address; else 0 */
 };
 
+/* One kind of address samples on one CPU; its number is event * MTL_CPUS_MAX + cpu. Counted by the
+ * program on that CPU alone: every sample is `seen` and exactly one of those below it. */
+struct mtl_event_slot {
+	__u64 seen;        /* bpf */
+	__u64 foreign;     /* bpf: of a process that is not tracked */
+	__u64 zero;        /* bpf: without an address */
+	__u64 kernel;      /* bpf: with an address of the kernel */
+	__u64 filtered;    /* bpf: a load that hit, where only misses are wanted */
+	__u64 delivered;   /* bpf */
+	__u64 lost;        /* bpf: found no room in the ring */
+	__u32 misses_only; /* mtld */
+	__u32 reserved;
+};
+
+struct mtl_address {
+	__u64 address;
+	__u64 data_src; /* union perf_mem_data_src; 0: not known */
+	__u32 period;   /* events that this sample stands for */
+	__u32 process;  /* index */
+	__u32 tgid;     /* in the initial pid namespace */
+	__u32 event;    /* which kind */
+};
+
 /* A task as the kernel's events name it; written by the task iterator. */
 struct mtl_task {
 	__u32 tgid;
@@ -104,7 +130,19 @@ _Static_assert(sizeof(struct mtl_cpu) == 64, "mtl_cpu is one cache line");
 _Static_assert(sizeof(struct mtl_costs) == 48, "mtl_costs has no holes");
 _Static_assert(sizeof(struct mtl_hit) == 24, "mtl_hit has no holes");
 _Static_assert(sizeof(struct mtl_life) == 24, "mtl_life has no holes");
+_Static_assert(sizeof(struct mtl_event_slot) == 64, "mtl_event_slot is one cache line");
+_Static_assert(sizeof(struct mtl_address) == 32, "mtl_address has no holes");
 _Static_assert(sizeof(struct mtl_task) == 8, "mtl_task has no holes");
+
+/* Whether data_src says that a load found its line in the L1 cache, or already on its way there; what
+ * is unknown has not. */
+static inline int mtl_load_hit(__u64 data_src)
+{
+	union perf_mem_data_src source = {.val = data_src};
+
+	return (source.mem_lvl & PERF_MEM_LVL_HIT) &&
+		(source.mem_lvl & (PERF_MEM_LVL_L1 | PERF_MEM_LVL_LFB));
+}
 
 /* CPU time in ns (modulo 2^52) that the clock word shows at `now`. */
 static inline __u64 mtl_clock_at(__u64 word, __u64 now)

@@ -9,6 +9,7 @@
 
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
+#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
@@ -21,6 +22,16 @@ struct task_struct {
 	unsigned int ptrace;
 	int pid;
 	int tgid;
+};
+
+/* What lies behind the context of a perf_event program. */
+struct perf_sample_data {
+	__u64 sample_flags; /* PERF_SAMPLE_*: the fields that are filled */
+	union perf_mem_data_src data_src;
+};
+
+struct bpf_perf_event_data_kern {
+	struct perf_sample_data *data;
 };
 
 struct seq_file;

@@ -53,8 +53,8 @@ struct {
 	__type(value, struct mtl_costs);
 } costs SEC(".maps");
 
-/* One hit ring a CPU; the inner size is set at load. */
-struct hit_ring {
+/* Rings are one a CPU; those put into these maps may have another size. */
+struct cpu_ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 65536);
 };
@@ -63,8 +63,24 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, MTL_CPUS_MAX);
 	__type(key, __u32);
-	__array(values, struct hit_ring);
+	__array(values, struct cpu_ring);
 } hit_rings SEC(".maps");
+
+/* Of address samples; made with the events on that CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, MTL_CPUS_MAX);
+	__type(key, __u32);
+	__array(values, struct cpu_ring);
+} address_rings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, MTL_EVENTS * MTL_CPUS_MAX);
+	__type(key, __u32);
+	__type(value, struct mtl_event_slot);
+} event_slots SEC(".maps");
 
 /* Births and deaths of processes and threads, and sampled page faults: for the main loop. */
 struct {

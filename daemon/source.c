@@ -12,23 +12,23 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "cpu_events.h"
 #include "address_sample.skel.h"
+#include "page_birth.skel.h"
 #include "process_clock.skel.h"
 #include "process_life.skel.h"
 #include "watch_hit.skel.h"
 
+#define SLOTS_BYTES (sizeof(struct mtl_event_slot) * MTL_EVENTS * MTL_CPUS_MAX)
 #define LIFE_TURN 256 /* records delivered by one call at most */
 
 struct hit_ring {
@@ -42,18 +42,20 @@ struct source {
 	struct process_clock_bpf *clock;
 	struct watch_hit_bpf *hit;
 	struct process_life_bpf *life;
+	struct page_birth_bpf *birth;
 	struct address_sample_bpf *address;
+	bool sees_levels;
 	struct mtl_process *processes;
 	struct mtl_cpu *cpus;
 	struct mtl_costs *costs;
 	uint64_t *directory;
+	struct mtl_event_slot *slots;
 	struct ring_buffer *life_ring;
 	source_life_fn life_callback;
 	void *life_userdata;
 	unsigned life_delivered;
 	struct bpf_link *links[4];
-	int *fault_fds; /* one page-fault event a CPU */
-	unsigned n_fault_fds;
+	struct cpu_events *faults;
 	unsigned ring_bytes;
 	uint64_t latest[MTL_PROCESSES_MAX]; /* readings of the clocks, 64 bits */
 };
@@ -121,6 +123,27 @@ static int map_memory(struct bpf_map *map, size_t size, void **ret_memory)
 	return 0;
 }
 
+/* With the look at what lies behind the context, or where that is forbidden, without. */
+static int load_address_program(struct source *source)
+{
+	int r = 0;
+
+	for (int look = 1; look >= 0; look--) {
+		source->address = address_sample_bpf__open();
+		if (!source->address)
+			return -errno;
+		source->sees_levels = source->address->rodata->can_look = look;
+		r = share_maps(source, source->address->obj);
+		if (r >= 0)
+			r = address_sample_bpf__load(source->address);
+		if (r >= 0)
+			return 0;
+		address_sample_bpf__destroy(source->address);
+		source->address = NULL;
+	}
+	return r;
+}
+
 static int load_objects(struct source *source, char *ret_error, size_t error_size)
 {
 	int r;
@@ -128,19 +151,20 @@ static int load_objects(struct source *source, char *ret_error, size_t error_siz
 	source->clock = process_clock_bpf__open();
 	source->hit = watch_hit_bpf__open();
 	source->life = process_life_bpf__open();
-	source->address = address_sample_bpf__open();
-	if (!source->clock || !source->hit || !source->life || !source->address)
+	source->birth = page_birth_bpf__open();
+	if (!source->clock || !source->hit || !source->life || !source->birth)
 		return explain(ret_error, error_size, -errno, "cannot open the BPF objects");
 	r = process_clock_bpf__load(source->clock);
 	if (r < 0)
 		return explain(ret_error, error_size, r, "cannot load the BPF process clock");
 	if ((r = share_maps(source, source->hit->obj)) < 0 ||
 		(r = share_maps(source, source->life->obj)) < 0 ||
-		(r = share_maps(source, source->address->obj)) < 0)
+		(r = share_maps(source, source->birth->obj)) < 0)
 		return explain(ret_error, error_size, r, "cannot share BPF maps");
 	if ((r = watch_hit_bpf__load(source->hit)) < 0 ||
 		(r = process_life_bpf__load(source->life)) < 0 ||
-		(r = address_sample_bpf__load(source->address)) < 0)
+		(r = page_birth_bpf__load(source->birth)) < 0 ||
+		(r = load_address_program(source)) < 0)
 		return explain(ret_error, error_size, r, "cannot load the BPF programs");
 	return 0;
 }
@@ -156,6 +180,7 @@ static int map_objects(struct source *source, char *ret_error, size_t error_size
 			 (void **)&source->cpus)) < 0 ||
 		(r = map_memory(clock->maps.directory, sizeof(uint64_t) * MTL_DIRECTORY,
 			 (void **)&source->directory)) < 0 ||
+		(r = map_memory(clock->maps.event_slots, SLOTS_BYTES, (void **)&source->slots)) < 0 ||
 		(r = map_memory(clock->maps.costs, sizeof(struct mtl_costs),
 			 (void **)&source->costs)) < 0)
 		return explain(ret_error, error_size, r, "cannot map BPF memory");
@@ -196,52 +221,49 @@ struct source *source_free(struct source *source)
 		munmap(source->costs, sizeof(struct mtl_costs));
 	if (source->directory)
 		munmap(source->directory, sizeof(uint64_t) * MTL_DIRECTORY);
+	if (source->slots)
+		munmap(source->slots, SLOTS_BYTES);
 	process_clock_bpf__destroy(source->clock);
 	watch_hit_bpf__destroy(source->hit);
 	process_life_bpf__destroy(source->life);
+	page_birth_bpf__destroy(source->birth);
 	address_sample_bpf__destroy(source->address);
 	free(source);
 	return NULL;
 }
 
-static int open_fault_event(int cpu, int program)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_PAGE_FAULTS,
-		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_ADDR,
-		.disabled = 1,
-	};
-	_cleanup_close_ int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_BPF, program) < 0 ||
-		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
-		return -errno;
-	return TAKE_FD(fd);
-}
-
+/* Every page fault; on any CPU, so that the first refusal of one counts. */
 static int open_fault_events(struct source *source)
 {
-	int n = libbpf_num_possible_cpus();
-	int program = bpf_program__fd(source->address->progs.address_sample);
+	struct pmu_event event = {
+		.name = "page-faults",
+		.kind = PMU_PAGE_FAULTS,
+		.attr = {
+			.type = PERF_TYPE_SOFTWARE,
+			.config = PERF_COUNT_SW_PAGE_FAULTS,
+			.sample_period = 1,
+			.sample_type = PERF_SAMPLE_ADDR,
+		},
+	};
+	cpu_set_t online;
+	int r;
 
-	if (n < 0)
-		return n;
-	source->fault_fds = calloc(n, sizeof(int));
-	if (!source->fault_fds)
-		return -ENOMEM;
-	for (int cpu = 0; cpu < n; cpu++) {
-		int fd = open_fault_event(cpu, program);
+	memset(&event.cpus, 0xff, sizeof(event.cpus));
+	r = cpu_events_new(&event, bpf_program__fd(source->birth->progs.page_birth), 0, &source->faults);
+	if (r < 0)
+		return r;
+	cpu_events_online(&online);
+	return cpu_events_follow(source->faults, &online);
+}
 
-		if (fd == -ENODEV) /* this CPU is offline */
-			continue;
-		if (fd < 0)
-			return fd;
-		source->fault_fds[source->n_fault_fds++] = fd;
-	}
-	return 0;
+void source_follow_cpus(struct source *source)
+{
+	cpu_set_t online;
+
+	if (!source->faults)
+		return;
+	cpu_events_online(&online);
+	cpu_events_follow(source->faults, &online);
 }
 
 int source_attach(struct source *source)
@@ -277,11 +299,7 @@ void source_detach(struct source *source)
 		bpf_link__destroy(source->links[i]);
 		source->links[i] = NULL;
 	}
-	for (unsigned i = 0; i < source->n_fault_fds; i++)
-		close(source->fault_fds[i]);
-	free(source->fault_fds);
-	source->fault_fds = NULL;
-	source->n_fault_fds = 0;
+	source->faults = cpu_events_free(source->faults);
 }
 
 int source_resolve(struct source *source, pid_t pid, uint32_t *ret_tgid)
@@ -357,6 +375,26 @@ struct mtl_costs *source_costs(struct source *source)
 int source_watch_program(const struct source *source)
 {
 	return bpf_program__fd(source->hit->progs.watch_hit);
+}
+
+int source_address_program(const struct source *source)
+{
+	return bpf_program__fd(source->address->progs.address_sample);
+}
+
+struct mtl_event_slot *source_event_slots(struct source *source)
+{
+	return source->slots;
+}
+
+int source_address_rings(const struct source *source)
+{
+	return bpf_map__fd(source->clock->maps.address_rings);
+}
+
+bool source_sees_levels(const struct source *source)
+{
+	return source->sees_levels;
 }
 
 uint64_t source_now(void)

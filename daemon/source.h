@@ -7,6 +7,7 @@
  * includes a skeleton.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,10 +23,14 @@ typedef void (*source_hit_fn)(void *userdata, const struct mtl_hit *hit);
 int source_new(unsigned ring_bytes, struct source **ret_source, char *ret_error, size_t error_size);
 struct source *source_free(struct source *source);
 
-/* Attaches the tracepoints and the per-CPU page-fault events; detach undoes it. Attached only while
- * something is tracked: an idle daemon costs nobody anything. Attaching twice is harmless. */
+/* Attaches the tracepoints and the per-CPU page-fault events that count births; detach undoes it.
+ * Attached only while something is tracked: an idle daemon costs nobody anything. Attaching twice is
+ * harmless. */
 int source_attach(struct source *source);
 void source_detach(struct source *source);
+
+/* Gives CPUs that have come online since their page-fault event. About once a second. */
+void source_follow_cpus(struct source *source);
 
 /* The kernel's id of process pid (as this process's pid namespace knows it). -ESRCH. */
 int source_resolve(struct source *source, pid_t pid, uint32_t *ret_tgid);
@@ -41,6 +46,16 @@ struct mtl_costs *source_costs(struct source *source);
 
 /* The program to attach to every watch event (PERF_EVENT_IOC_SET_BPF). */
 int source_watch_program(const struct source *source);
+
+/* The program to attach to every event of address samples, and what it shares: the slots (MTL_EVENTS *
+ * MTL_CPUS_MAX of them) and the map that holds the ring of each CPU. */
+int source_address_program(const struct source *source);
+struct mtl_event_slot *source_event_slots(struct source *source);
+int source_address_rings(const struct source *source);
+
+/* Whether that program can read what level served a load (not under lockdown=confidentiality); where
+ * it cannot, nothing is filtered. */
+bool source_sees_levels(const struct source *source);
 
 /* CPU time of process `index` in ns now, since source_track(): all 64 bits of it. source_now() is the
  * clock it is based on. */

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTLD_ADDRESS_SOURCE_H
+#define MTLD_ADDRESS_SOURCE_H
+
+/*
+ * Address samples: data addresses that tracked processes touched, as PEBS, IBS or the page-fault
+ * event give them. Which processes are tracked, and as which index, the source decides.
+ */
+
+#include "pmu.h"
+#include "source.h"
+
+struct address_source;
+
+typedef void (*address_fn)(void *userdata, const struct mtl_address *sample);
+
+/* What became of one event's samples since address_source_new(). `seen` is the sum of the six below
+ * it; `due` what the kernel should have given by the events it counted. */
+struct address_counts {
+	const struct pmu_event *event;
+	unsigned cpus, precise; /* CPUs it is open on now; precise_ip granted */
+	uint64_t period;
+	bool misses_only; /* loads that hit are left out in the kernel */
+	uint64_t seen, foreign, zero, kernel, filtered, delivered, lost;
+	double due;
+	uint64_t unseen;    /* due, and not given: skipped or thrown away by the kernel */
+	uint64_t throttles; /* times the kernel stopped it until the next tick */
+	double starved;     /* share of the last second or so in which others had the counter */
+	int error;          /* of opening it, the latest; negative errno, 0: none */
+};
+
+/*
+ * Takes the first MTL_EVENTS of the sampled events given (copied), opens none. ring_bytes: a CPU's
+ * ring, shared by all events. -EINVAL: there is no sampled event.
+ */
+int address_source_new(struct source *source, const struct pmu_event *events, unsigned n,
+        unsigned ring_bytes, address_fn callback, void *userdata,
+        struct address_source **ret_addresses);
+struct address_source *address_source_free(struct address_source *addresses);
+
+/* Opens all events on all their CPUs and turns them on. On error nothing is open, and the event
+ * that was refused has its `error`. */
+int address_source_start(struct address_source *addresses);
+void address_source_stop(struct address_source *addresses);
+bool address_source_runs(const struct address_source *addresses);
+
+/* Reads counters and follows CPUs that come and go. About once a second while it runs. */
+void address_source_follow(struct address_source *addresses);
+
+/* Readable when a ring is half full; samples wait there until then, or until they are fetched. */
+int address_source_fd(const struct address_source *addresses);
+/* Calls back for what is there, some thousand at a time. */
+void address_source_consume(struct address_source *addresses);
+
+unsigned address_source_events(const struct address_source *addresses);
+void address_source_counts(
+        const struct address_source *addresses, unsigned event, struct address_counts *ret_counts);
+
+/* -EINVAL: the kernel does not accept this period; the old one stays. */
+int address_source_set_period(struct address_source *addresses, unsigned event, uint64_t period);
+
+#endif

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The same event on every CPU.
+ *
+ * Programs are attached by a link, which carries the cookie and leaves the event off until it is
+ * turned on. An event of a CPU that goes offline is dead for good, also when the CPU comes back;
+ * such a one is known by its clock, which stands still.
+ *
+ * Samples due are events counted / period, added up between changes of the period; each beginning
+ * leaves up to one sample over. What the kernel throttles it does not count, so throttling is read
+ * from the records it writes: a ring of one page an event, in which nothing else appears, for
+ * the program keeps every sample from it.
+ */
+#include "cpu_events.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "perf_open.h"
+#include "pmu_format.h"
+#include "proc.h"
+
+struct cpu_event {
+	struct perf_opened opened;
+	int link;
+	struct perf_event_mmap_page *notices; /* NULL: throttling cannot be seen */
+	struct perf_reading latest;
+};
+
+struct cpu_events {
+	struct pmu_event event;
+	int program;
+	uint64_t first_cookie;
+	struct cpu_events_counts counts;
+	double enabled_ns, running_ns; /* since the look before */
+	struct cpu_event cpu[CPU_SETSIZE];
+};
+
+static size_t page_size(void)
+{
+	return sysconf(_SC_PAGESIZE);
+}
+
+int cpu_events_new(const struct pmu_event *event, int program, uint64_t first_cookie,
+        struct cpu_events **ret_events)
+{
+	struct cpu_events *events = calloc(1, sizeof(*events));
+
+	if (!events)
+		return -ENOMEM;
+	events->event = *event;
+	events->program = program;
+	events->first_cookie = first_cookie;
+	events->counts.period = event->attr.sample_period;
+	for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		events->cpu[cpu] = (struct cpu_event){.opened = PERF_OPENED_NONE, .link = -1};
+	*ret_events = events;
+	return 0;
+}
+
+static bool is_open(const struct cpu_event *cpu)
+{
+	return cpu->opened.fd >= 0;
+}
+
+/* ---- reading ---- */
+
+static uint64_t count_throttles(struct perf_event_mmap_page *notices)
+{
+	const char *data = (const char *)notices + page_size();
+	uint64_t head = __atomic_load_n(&notices->data_head, __ATOMIC_ACQUIRE), throttles = 0;
+	uint64_t tail = notices->data_tail;
+
+	while (tail < head) {
+		const struct perf_event_header *record =
+		        (const struct perf_event_header *)(data + tail % page_size());
+
+		throttles += record->type == PERF_RECORD_THROTTLE;
+		tail += record->size;
+	}
+	__atomic_store_n(&notices->data_tail, tail, __ATOMIC_RELEASE);
+	return throttles;
+}
+
+/* Whether the event is alive. */
+static bool take_reading(struct cpu_events *events, struct cpu_event *cpu)
+{
+	struct cpu_events_counts *counts = &events->counts;
+	struct perf_reading now, before = cpu->latest;
+
+	if (cpu->notices)
+		counts->throttles += count_throttles(cpu->notices);
+	if (perf_read(cpu->opened.fd, &now) < 0)
+		return false;
+	counts->due += (now.count - before.count) / (double)counts->period;
+	events->enabled_ns += now.enabled - before.enabled;
+	events->running_ns += now.running - before.running;
+	cpu->latest = now;
+	return now.enabled > before.enabled;
+}
+
+/* ---- opening and closing ---- */
+
+static void close_cpu(struct cpu_events *events, struct cpu_event *cpu)
+{
+	if (cpu->notices)
+		munmap(cpu->notices, 2 * page_size());
+	if (cpu->link >= 0)
+		close(cpu->link);
+	events->counts.cpus -= is_open(cpu);
+	perf_close(&cpu->opened);
+	*cpu = (struct cpu_event){.opened = PERF_OPENED_NONE, .link = -1};
+}
+
+static int attach(const struct cpu_events *events, struct cpu_event *cpu, unsigned number)
+{
+	DECLARE_LIBBPF_OPTS(bpf_link_create_opts, options,
+	        .perf_event.bpf_cookie = events->first_cookie + number);
+	void *notices =
+	        mmap(NULL, 2 * page_size(), PROT_READ | PROT_WRITE, MAP_SHARED, cpu->opened.fd, 0);
+	int leader = cpu->opened.leader;
+
+	cpu->notices = notices == MAP_FAILED ? NULL : notices;
+	cpu->link = bpf_link_create(events->program, cpu->opened.fd, BPF_PERF_EVENT, &options);
+	if (cpu->link < 0)
+		return cpu->link;
+	return ioctl(leader >= 0 ? leader : cpu->opened.fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ? -errno
+	                                                                                  : 0;
+}
+
+static int open_cpu(struct cpu_events *events, unsigned number)
+{
+	struct cpu_event *cpu = &events->cpu[number];
+	struct pmu_event event = events->event;
+	int r;
+
+	event.attr.sample_period = events->counts.period;
+	r = perf_open(&event, number, &cpu->opened);
+	if (r < 0)
+		return r;
+	events->counts.cpus++;
+	events->counts.precise = cpu->opened.precise;
+	events->counts.slack++;
+	r = attach(events, cpu, number);
+	if (r < 0)
+		close_cpu(events, cpu);
+	return r;
+}
+
+/* A CPU that is just gone, or was never said to have this event, may refuse it. */
+static bool matters(const struct cpu_events *events, unsigned cpu, int error)
+{
+	return error < 0 && error != -ENODEV && CPU_ISSET(cpu, &events->event.cpus);
+}
+
+int cpu_events_follow(struct cpu_events *events, const cpu_set_t *online)
+{
+	int result = 0;
+
+	events->enabled_ns = events->running_ns = 0;
+	for (unsigned number = 0; number < CPU_SETSIZE; number++) {
+		struct cpu_event *cpu = &events->cpu[number];
+		bool wanted = CPU_ISSET(number, online);
+		int r = 0;
+
+		if (is_open(cpu) && (!take_reading(events, cpu) || !wanted))
+			close_cpu(events, cpu);
+		if (wanted && !is_open(cpu))
+			r = open_cpu(events, number);
+		if (result == 0 && matters(events, number, r))
+			result = r;
+	}
+	events->counts.starved =
+	        events->enabled_ns > 0 ? 1 - events->running_ns / events->enabled_ns : 0;
+	return result;
+}
+
+void cpu_events_close(struct cpu_events *events)
+{
+	for (unsigned number = 0; number < CPU_SETSIZE; number++) {
+		struct cpu_event *cpu = &events->cpu[number];
+
+		if (is_open(cpu))
+			take_reading(events, cpu);
+		close_cpu(events, cpu);
+	}
+}
+
+struct cpu_events *cpu_events_free(struct cpu_events *events)
+{
+	if (!events)
+		return NULL;
+	cpu_events_close(events);
+	free(events);
+	return NULL;
+}
+
+/* ---- period ---- */
+
+static int give_period(struct cpu_events *events, uint64_t period)
+{
+	for (unsigned number = 0; number < CPU_SETSIZE; number++)
+		if (is_open(&events->cpu[number]) &&
+		        ioctl(events->cpu[number].opened.fd, PERF_EVENT_IOC_PERIOD, &period) < 0)
+			return -errno;
+	return 0;
+}
+
+int cpu_events_set_period(struct cpu_events *events, uint64_t period)
+{
+	int r;
+
+	for (unsigned number = 0; number < CPU_SETSIZE; number++)
+		if (is_open(&events->cpu[number]))
+			take_reading(events, &events->cpu[number]);
+	r = give_period(events, period);
+	if (r < 0)
+		give_period(events, events->counts.period);
+	else
+		events->counts.period = period;
+	events->counts.slack += events->counts.cpus;
+	return r;
+}
+
+void cpu_events_online(cpu_set_t *ret_cpus)
+{
+	char text[1024];
+
+	if (proc_text("/sys/devices/system/cpu/online", text, sizeof(text)) &&
+	        pmu_cpu_list(text, ret_cpus) == 0)
+		return;
+	CPU_ZERO(ret_cpus);
+	for (long cpu = sysconf(_SC_NPROCESSORS_CONF); cpu-- > 0;)
+		CPU_SET(cpu, ret_cpus);
+}
+
+void cpu_events_counts(const struct cpu_events *events, struct cpu_events_counts *ret_counts)
+{
+	*ret_counts = events->counts;
+}

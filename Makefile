@@ -76,6 +76,7 @@ PROGRAMS := $(BUILD)/mtld $(BUILD)/mtl $(BUILD)/libmtl.so $(BUILD)/libmtl.a
 EXTRA_test_server := fake_manager server_fixture
 EXTRA_test_bad_clients := fake_manager server_fixture
 EXTRA_test_methods := fake_manager methods_fixture varlink_check
+EXTRA_test_cache_methods := fake_manager methods_fixture varlink_check
 EXTRA_test_permissions := fake_manager methods_fixture varlink_check
 EXTRA_test_resctrl := fake_resctrl fake_resctrl_paths fake_resctrl_tree
 EXTRA_test_resctrl_plan := $(EXTRA_test_resctrl)

@@ -6,9 +6,12 @@
  *
  * Invariants:
  *   - one message, or one update of a stream, is answered per turn, so that a pipelining client
- *     shares the loop with the sampler (which has priority) and with the other clients;
- *   - while a stream runs, or while more than output_pause bytes wait to be sent, no further
- * message is taken, and reading stops at request_bytes of input;
+ *     shares the loop with the sampler (which has priority) and with the other clients. A turn is a
+ *     timer that has expired: whoever has been waiting longest is served first, while a deferred
+ *     source, which never leaves the queue, would always be;
+ *   - an answer that takes long comes in steps, one a turn;
+ *   - while a stream runs, or an answer is unfinished, or while more than output_pause bytes wait
+ * to be sent, no further message is taken, and reading stops at request_bytes of input;
  *   - a client whose output stalls, or who starts a message and does not end it, is dropped;
  *   - a client that is gone (EPOLLHUP, EPIPE) still has what it sent before carried out;
  *   - handlers only mark (dead, closing); settle(), the last thing every handler does, ends.
@@ -47,6 +50,7 @@ struct connection {
 	struct byte_queue input, output;
 	struct json_call stream; /* the call whose updates are being sent; message NULL: none */
 	uint64_t stream_next;
+	bool unfinished;        /* or the call whose answer takes another turn */
 	uint64_t partial_since; /* NEVER: no message begun */
 	uint64_t stalled_since; /* NEVER: nothing waits to be sent */
 	bool input_ended;       /* end of file, or no more is wanted */
@@ -178,10 +182,12 @@ static void answer(struct connection *c, struct json_call *call)
 		r = reply_make(&reply, "io.mtld.Failed", "reason", json_text(strerror(-r)), NULL);
 	if (r < 0)
 		drop(c, "out of memory");
-	else if (!call->oneway)
+	else if (!call->oneway && !reply.unfinished)
 		put(c, &reply);
-	if (reply.continues && !call->oneway && !c->dead) {
-		c->stream_next = now_usec() + c->owner.limits->stream_usec;
+	if ((reply.continues || reply.unfinished) && !call->oneway && !c->dead) {
+		c->unfinished = reply.unfinished;
+		c->stream_next =
+		        reply.unfinished ? NEVER : now_usec() + c->owner.limits->stream_usec;
 		c->stream = *call;
 		*call = (struct json_call){0};
 	}
@@ -203,12 +209,25 @@ static void answer_message(struct connection *c, size_t length)
 	json_call_done(&call);
 }
 
+/* Put the call again that is a stream or unfinished. */
+static void answer_again(struct connection *c)
+{
+	struct json_call call = c->stream;
+
+	c->stream = (struct json_call){0};
+	c->unfinished = false;
+	answer(c, &call);
+	json_call_done(&call);
+}
+
 static void take_turn(struct connection *c)
 {
 	size_t length;
 	char reason[64];
 	int r;
 
+	if (c->unfinished)
+		return answer_again(c);
 	if (!may_answer(c))
 		return;
 	r = next_message(c, &length);
@@ -224,14 +243,9 @@ static void take_turn(struct connection *c)
 /* A client that has not taken the last update yet misses this one. */
 static void update_stream(struct connection *c)
 {
-	struct json_call call = c->stream;
-
 	c->stream_next = now_usec() + c->owner.limits->stream_usec;
-	if (c->output.used)
-		return;
-	c->stream = (struct json_call){0};
-	answer(c, &call);
-	json_call_done(&call);
+	if (!c->output.used)
+		answer_again(c);
 }
 
 /* --- what happens next */
@@ -277,7 +291,7 @@ static bool wants_turn(struct connection *c)
 		c->partial_since = NEVER;
 	else if (c->partial_since == NEVER)
 		c->partial_since = now_usec();
-	return r != 0 || (!idle && c->peer_gone && wants_input(c));
+	return c->unfinished || r != 0 || (!idle && c->peer_gone && wants_input(c));
 }
 
 static int arm(struct connection *c, bool turn)
@@ -291,7 +305,7 @@ static int arm(struct connection *c, bool turn)
 	if (r >= 0)
 		r = sd_event_source_set_io_events(c->io, events);
 	if (r >= 0)
-		r = sd_event_source_set_enabled(c->turn, turn ? SD_EVENT_ON : SD_EVENT_OFF);
+		r = sd_event_source_set_enabled(c->turn, turn ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
 	if (r >= 0 && deadline != NEVER)
 		r = sd_event_source_set_time(c->timer, deadline);
 	if (r >= 0)
@@ -306,8 +320,10 @@ static int settle(struct connection *c)
 	bool turn;
 
 	flush(c);
-	if (c->peer_gone && c->stream.message)
+	if (c->peer_gone && c->stream.message) {
 		json_call_done(&c->stream);
+		c->unfinished = false;
+	}
 	turn = wants_turn(c);
 	if (!c->dead && !turn && !c->output.used && !c->stream.message && c->input_ended)
 		c->dead = true;
@@ -330,11 +346,11 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *user)
 	return settle(c);
 }
 
-static int on_turn(sd_event_source *source, void *user)
+static int on_turn(sd_event_source *source, uint64_t usec, void *user)
 {
 	struct connection *c = user;
 
-	(void)source;
+	(void)source, (void)usec;
 	if (c->peer_gone)
 		fill(c);
 	take_turn(c);
@@ -356,7 +372,7 @@ static int add_sources(struct connection *c)
 	int r = sd_event_add_io(event, &c->io, c->fd, EPOLLIN, on_io, c);
 
 	if (r >= 0)
-		r = sd_event_add_defer(event, &c->turn, on_turn, c);
+		r = sd_event_add_time(event, &c->turn, CLOCK_MONOTONIC, 0, 1, on_turn, c);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(c->turn, SD_EVENT_OFF);
 	if (r >= 0)

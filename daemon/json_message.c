@@ -7,7 +7,8 @@
  * duplicate keys (last wins). So the bytes first pass a scanner that knows only the tokens of RFC
  * 8259, and json-c is left with the grammar. The scanner also counts colons: outside strings each
  * one belongs to exactly one member, so a parsed tree with fewer members than colons had a key
- * twice, whichever way the key was spelled.
+ * twice, whichever way the key was spelled. And it counts what separates values, so that no message
+ * takes json-c longer, or more memory, than some thousands of them (10 ms).
  */
 #include <ctype.h>
 #include <errno.h>
@@ -24,7 +25,7 @@ DEFINE_CLEANUP(struct json_tokener, json_tokener_free)
 
 struct scanner {
 	const char *p, *end;
-	size_t colons;
+	size_t colons, separators;
 	const char *problem;
 };
 
@@ -250,6 +251,9 @@ static int scan_token(struct scanner *s)
 		return scan_word(s);
 	s->p++;
 	s->colons += c == ':';
+	s->separators += strchr("{[,:", c) != NULL;
+	if (s->separators > MESSAGE_VALUES_MAX)
+		return problem(s, "too many values");
 	return c == '"' ? scan_string(s) : 0;
 }
 
@@ -422,5 +426,7 @@ int json_call_parse(const char *bytes, size_t size, struct json_call *ret_call, 
 void json_call_done(struct json_call *call)
 {
 	json_object_put(call->message);
+	if (call->work)
+		call->work_free(call->work);
 	*call = (struct json_call){0};
 }

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define MESSAGE_BYTES_MAX 65536
-#define MESSAGE_DEPTH_MAX 16 /* arrays and objects inside one another, the message included */
+#define MESSAGE_BYTES_MAX 262144
+#define MESSAGE_VALUES_MAX 16384 /* separators, in fact: what a parse costs, and its memory */
+#define MESSAGE_DEPTH_MAX 16     /* arrays and objects inside one another, the message included */
 
 struct json_object;
 
@@ -16,6 +17,8 @@ struct json_call {
 	const char *method;
 	struct json_object *parameters; /* NULL: none given */
 	bool more, oneway;
+	void *work; /* what a method has of its answer so far; owned, freed by work_free() */
+	void (*work_free)(void *work);
 };
 
 /*
@@ -26,7 +29,8 @@ int json_message_length(const char *bytes, size_t size, size_t limit, size_t *re
 
 /*
  * One JSON object, strictly: RFC 8259 and nothing that json-c takes beyond it, well-formed UTF-8,
- * no \u0000, no lone surrogate, no key twice in one object, at most MESSAGE_DEPTH_MAX deep.
+ * no \u0000, no lone surrogate, no key twice in one object, at most MESSAGE_DEPTH_MAX deep, at most
+ * MESSAGE_VALUES_MAX of `{[,:`.
  * -EBADMSG with what is wrong and where in ret_error; -ENOMEM.
  */
 int json_message_parse(const char *bytes, size_t size, struct json_object **ret_object,

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cleanup.h"
-#include "methods.h"
+#include "demand_list.h"
+#include "method.h"
 #include "mtl.h"
-#include "parameters.h"
 #include "service.h"
 
 DEFINE_CLEANUP(struct json_object, json_object_put)
@@ -159,8 +159,7 @@ static int not_enough(const struct methods_context *context, struct reply *ret_r
 	        integer(MTL_OBSERVATIONS_NEEDED), "reason", text_or_null(process.reason), NULL);
 }
 
-/* What the manager refused, as the peer is told. */
-static int refused(const struct methods_context *context, struct reply *ret_reply, pid_t pid, int r)
+int method_refused(const struct methods_context *context, struct reply *ret_reply, pid_t pid, int r)
 {
 	switch (r) {
 	case -ESRCH:
@@ -189,15 +188,14 @@ static int refused(const struct methods_context *context, struct reply *ret_repl
 	}
 }
 
-/* 0: found and this peer may see it; 1: the reply says why not. */
-static int find_process(const struct methods_context *context, const struct peer *peer, pid_t pid,
+int method_find_process(const struct methods_context *context, const struct peer *peer, pid_t pid,
         struct manager_process *ret_process, struct reply *ret_reply)
 {
 	int r = manager_process(context->manager, pid, ret_process);
 
 	if (r == 0 && peer_may_see(peer, context->root, ret_process))
 		return 0;
-	r = r < 0 ? refused(context, ret_reply, pid, r)
+	r = r < 0 ? method_refused(context, ret_reply, pid, r)
 	          : permission_denied(ret_reply, "the process belongs to another user");
 	return r < 0 ? r : 1;
 }
@@ -310,17 +308,17 @@ static int curve(const struct methods_context *context, const struct peer *peer,
 	struct mtl_curve_origin origin;
 	struct manager_process process;
 	struct json_object *object;
-	int r = find_process(context, peer, arguments->pid, &process, ret_reply);
+	int r = method_find_process(context, peer, arguments->pid, &process, ret_reply);
 
 	if (r)
 		return r;
 	r = manager_curve(context->manager, arguments->pid, &options, &now, &origin);
 	if (r < 0)
-		return refused(context, ret_reply, arguments->pid, r);
+		return method_refused(context, ret_reply, arguments->pid, r);
 	text_clean(origin.comm);
 	r = mtl_curve_to_json(now, &origin, &object);
 	if (r < 0)
-		return refused(context, ret_reply, arguments->pid, r);
+		return method_refused(context, ret_reply, arguments->pid, r);
 	r = reply_one(ret_reply, "curve", object);
 	ret_reply->continues = r == 0 && !EXITED(&process);
 	return r;
@@ -336,18 +334,18 @@ static int observations(const struct methods_context *context, const struct peer
 	struct manager_process process;
 	struct json_object *record;
 	size_t n, n_births;
-	int r = find_process(context, peer, arguments->pid, &process, ret_reply);
+	int r = method_find_process(context, peer, arguments->pid, &process, ret_reply);
 
 	if (r)
 		return r;
 	r = manager_observations(context->manager, arguments->pid, &watched, &n, &births, &n_births,
 	        &origin, &options);
 	if (r < 0)
-		return refused(context, ret_reply, arguments->pid, r);
+		return method_refused(context, ret_reply, arguments->pid, r);
 	text_clean(origin.comm);
 	r = mtl_record_to_json(watched, n, births, n_births, &origin, &options, &record);
 	if (r < 0)
-		return refused(context, ret_reply, arguments->pid, r);
+		return method_refused(context, ret_reply, arguments->pid, r);
 	return reply_one(ret_reply, "record", record);
 }
 
@@ -372,7 +370,7 @@ static int may_track(const struct methods_context *context, const struct peer *p
 	int r = process_owner(context->root, pid, &owner);
 
 	if (r < 0)
-		r = refused(context, ret_reply, pid, r);
+		r = method_refused(context, ret_reply, pid, r);
 	else if (owner != peer->uid)
 		r = permission_denied(ret_reply, "the process belongs to another user; root and "
 		                                 "the group of mtld may track it");
@@ -393,14 +391,14 @@ static int track(const struct methods_context *context, const struct peer *peer,
 
 	if (r)
 		return r;
-	r = known ? find_process(context, peer, pid, &process, ret_reply) : 0;
+	r = known ? method_find_process(context, peer, pid, &process, ret_reply) : 0;
 	if (r)
 		return r;
 	r = manager_track(context->manager, pid, arguments->idle_seconds);
 	if (r < 0)
-		return refused(context, ret_reply, pid, r);
+		return method_refused(context, ret_reply, pid, r);
 	/* the pid may have changed hands between the question and the tracking */
-	r = find_process(context, peer, pid, &process, ret_reply);
+	r = method_find_process(context, peer, pid, &process, ret_reply);
 	if (r && !known)
 		manager_untrack(context->manager, pid);
 	return r;
@@ -410,12 +408,12 @@ static int untrack(const struct methods_context *context, const struct peer *pee
         const struct arguments *arguments, struct reply *ret_reply)
 {
 	struct manager_process process;
-	int r = find_process(context, peer, arguments->pid, &process, ret_reply);
+	int r = method_find_process(context, peer, arguments->pid, &process, ret_reply);
 
 	if (r)
 		return r;
 	r = manager_untrack(context->manager, arguments->pid);
-	return r < 0 ? refused(context, ret_reply, arguments->pid, r) : 0;
+	return r < 0 ? method_refused(context, ret_reply, arguments->pid, r) : 0;
 }
 
 /* --- the table */
@@ -445,12 +443,32 @@ static const struct parameter interface_parameters[] = {
         {"interface", parameter_string, offsetof(struct arguments, interface), true, 0, 0},
 };
 
+#define CACHE                                                                                      \
+	{"pids", parameter_pids, offsetof(struct arguments, pids), false, 1, INT32_MAX},           \
+	        {"curves", parameter_objects, offsetof(struct arguments, curves), false, 1,        \
+	                PIDS_MAX},                                                                 \
+	{                                                                                          \
+		"size", parameter_number, offsetof(struct arguments, size), true, 1, BYTES_MAX     \
+	}
+
+static const struct parameter share_parameters[] = {CACHE};
+
+static const struct parameter partition_parameters[] = {
+        CACHE,
+        {"ways", parameter_unsigned, offsetof(struct arguments, ways), true, 1, DEMAND_WAYS_MAX},
+        {"objective", parameter_string, offsetof(struct arguments, objective), false, 0, 0},
+        {"weights", parameter_objects, offsetof(struct arguments, weights), false, 1, PIDS_MAX},
+        {"least_ways", parameter_unsigned, offsetof(struct arguments, least_ways), false, 1,
+                DEMAND_WAYS_MAX},
+        {"clusters", parameter_bool, offsetof(struct arguments, clusters), false, 0, 0},
+        {"miss_cost", parameter_number, offsetof(struct arguments, miss_cost), false, 1e-12, 1e12},
+};
+
 #define ROWS(table) table, sizeof(table) / sizeof(*(table))
 
 static const struct method {
 	const char *name;
-	int (*answer)(const struct methods_context *context, const struct peer *peer,
-	        const struct arguments *arguments, struct reply *ret_reply);
+	method_function *answer;
 	const struct parameter *parameters;
 	size_t n_parameters;
 } methods[] = {
@@ -460,6 +478,8 @@ static const struct method {
         {"io.mtld.Observations", observations, ROWS(pid_only)},
         {"io.mtld.Track", track, ROWS(track_parameters)},
         {"io.mtld.Untrack", untrack, ROWS(pid_only)},
+        {"io.mtld.Share", method_share, ROWS(share_parameters)},
+        {"io.mtld.Partition", method_partition, ROWS(partition_parameters)},
         {SERVICE "GetInfo", service_get_info, NULL, 0},
         {SERVICE "GetInterfaceDescription", service_get_interface_description,
                 ROWS(interface_parameters)},
@@ -486,7 +506,7 @@ static int unknown_method(const char *name, struct reply *ret_reply)
 	return reply_make(ret_reply, SERVICE "MethodNotFound", "method", json_text(name), NULL);
 }
 
-static int bad_parameter(const struct parameter_problem *problem, int r, struct reply *ret_reply)
+int method_bad_parameter(const struct parameter_problem *problem, int r, struct reply *ret_reply)
 {
 	if (r != -EBADMSG && r != -ERANGE)
 		return r;
@@ -496,7 +516,7 @@ static int bad_parameter(const struct parameter_problem *problem, int r, struct 
 }
 
 int methods_call(const struct methods_context *context, const struct peer *peer,
-        const struct json_call *call, struct reply *ret_reply)
+        struct json_call *call, struct reply *ret_reply)
 {
 	const struct method *method = find_method(call->method);
 	struct parameter_problem problem;
@@ -507,10 +527,11 @@ int methods_call(const struct methods_context *context, const struct peer *peer,
 	if (!method)
 		return unknown_method(call->method, ret_reply);
 	memset(&arguments, 0, sizeof(arguments));
+	arguments.call = call;
 	r = parameters_read(
 	        method->parameters, method->n_parameters, call->parameters, &arguments, &problem);
 	if (r < 0)
-		return bad_parameter(&problem, r, ret_reply);
+		return method_bad_parameter(&problem, r, ret_reply);
 	r = method->answer(context, peer, &arguments, ret_reply);
 	ret_reply->continues = ret_reply->continues && call->more;
 	return r < 0 ? r : 0;

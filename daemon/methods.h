@@ -20,16 +20,17 @@ struct methods_context {
 struct reply {
 	const char *error; /* NULL: success */
 	struct json_object *parameters;
-	bool continues; /* ask again in a moment: the call is a stream */
+	bool continues;  /* ask again in a moment: the call is a stream */
+	bool unfinished; /* no answer yet: put the call again when others have had their turn */
 };
 
 /*
  * Answer a call as this peer. What the peer did wrong is an error in the reply; negative errno only
  * when no answer could be made (-ENOMEM). A call whose reply says continues is put again, as it is,
- * for the next update.
+ * for the next update; one that is unfinished, until it is not: no turn takes long.
  */
 int methods_call(const struct methods_context *context, const struct peer *peer,
-        const struct json_call *call, struct reply *ret_reply);
+        struct json_call *call, struct reply *ret_reply);
 
 /* The message of a reply as it goes over the wire, NUL included in the size. */
 int reply_encode(const struct reply *reply, char **ret_bytes, size_t *ret_size);

@@ -16,8 +16,8 @@
 #include "json_message.h"
 #include "parameters.h"
 
-int parameter_pid(const struct parameter *parameter, struct json_object *value, void *member,
-        char *ret_reason, size_t reason_size)
+static int read_integer(const struct parameter *parameter, struct json_object *value,
+        int64_t *ret_number, char *ret_reason, size_t reason_size)
 {
 	int64_t number = json_object_get_int64(value);
 
@@ -30,8 +30,102 @@ int parameter_pid(const struct parameter *parameter, struct json_object *value, 
 		        parameter->high);
 		return -ERANGE;
 	}
-	*(pid_t *)member = (pid_t)number;
+	*ret_number = number;
 	return 0;
+}
+
+int parameter_pid(const struct parameter *parameter, struct json_object *value, void *member,
+        char *ret_reason, size_t reason_size)
+{
+	int64_t number;
+	int r = read_integer(parameter, value, &number, ret_reason, reason_size);
+
+	if (r == 0)
+		*(pid_t *)member = (pid_t)number;
+	return r;
+}
+
+int parameter_unsigned(const struct parameter *parameter, struct json_object *value, void *member,
+        char *ret_reason, size_t reason_size)
+{
+	int64_t number;
+	int r = read_integer(parameter, value, &number, ret_reason, reason_size);
+
+	if (r == 0)
+		*(unsigned *)member = (unsigned)number;
+	return r;
+}
+
+int parameter_bool(const struct parameter *parameter, struct json_object *value, void *member,
+        char *ret_reason, size_t reason_size)
+{
+	(void)parameter;
+	if (!json_object_is_type(value, json_type_boolean)) {
+		snprintf(ret_reason, reason_size, "must be true or false");
+		return -EBADMSG;
+	}
+	*(bool *)member = json_object_get_boolean(value);
+	return 0;
+}
+
+int parameter_object(const struct parameter *parameter, struct json_object *value, void *member,
+        char *ret_reason, size_t reason_size)
+{
+	(void)parameter;
+	if (!json_object_is_type(value, json_type_object)) {
+		snprintf(ret_reason, reason_size, "must be an object");
+		return -EBADMSG;
+	}
+	*(struct json_object **)member = value;
+	return 0;
+}
+
+/* An array of low to high entries. */
+static int check_array(struct json_object *value, double low, double high, const char *what,
+        char *ret_reason, size_t reason_size)
+{
+	double n;
+
+	if (!json_object_is_type(value, json_type_array)) {
+		snprintf(ret_reason, reason_size, "must be an array of %s", what);
+		return -EBADMSG;
+	}
+	n = (double)json_object_array_length(value);
+	if (n < low || n > high) {
+		snprintf(ret_reason, reason_size, "must have %.0f to %.0f entries", low, high);
+		return -ERANGE;
+	}
+	return 0;
+}
+
+int parameter_objects(const struct parameter *parameter, struct json_object *value, void *member,
+        char *ret_reason, size_t reason_size)
+{
+	int r = check_array(
+	        value, parameter->low, parameter->high, "objects", ret_reason, reason_size);
+
+	for (size_t i = 0; r == 0 && i < json_object_array_length(value); i++)
+		if (!json_object_is_type(json_object_array_get_idx(value, i), json_type_object)) {
+			snprintf(ret_reason, reason_size, "must be an array of objects");
+			r = -EBADMSG;
+		}
+	if (r == 0)
+		*(struct json_object **)member = value;
+	return r;
+}
+
+int parameter_pids(const struct parameter *parameter, struct json_object *value, void *member,
+        char *ret_reason, size_t reason_size)
+{
+	struct pids *pids = member;
+	int r = check_array(value, 1, PIDS_MAX, "pids", ret_reason, reason_size);
+
+	for (size_t i = 0; r == 0 && i < json_object_array_length(value); i++)
+		r = parameter_pid(parameter, json_object_array_get_idx(value, i), &pids->values[i],
+		        ret_reason, reason_size);
+	if (r == 0)
+		pids->n = json_object_array_length(value);
+	return r;
 }
 
 static bool is_number(struct json_object *value)
@@ -62,19 +156,14 @@ int parameter_numbers(const struct parameter *parameter, struct json_object *val
         char *ret_reason, size_t reason_size)
 {
 	struct numbers *numbers = member;
+	int r = check_array(value, 1, NUMBERS_MAX, "numbers", ret_reason, reason_size);
 	size_t n;
 
-	if (!json_object_is_type(value, json_type_array)) {
-		snprintf(ret_reason, reason_size, "must be an array of numbers");
-		return -EBADMSG;
-	}
+	if (r < 0)
+		return r;
 	n = json_object_array_length(value);
-	if (n < 1 || n > NUMBERS_MAX) {
-		snprintf(ret_reason, reason_size, "must have 1 to %d entries", NUMBERS_MAX);
-		return -ERANGE;
-	}
 	for (size_t i = 0; i < n; i++) {
-		int r = parameter_number(parameter, json_object_array_get_idx(value, i),
+		r = parameter_number(parameter, json_object_array_get_idx(value, i),
 		        &numbers->values[i], ret_reason, reason_size);
 
 		if (r < 0)

@@ -8,7 +8,15 @@
 
 #define NUMBERS_MAX 256
 
+#define PIDS_MAX 64
+
+struct json_call;
 struct json_object;
+
+struct pids {
+	pid_t values[PIDS_MAX];
+	size_t n; /* 0: not given */
+};
 
 struct numbers {
 	double values[NUMBERS_MAX];
@@ -21,7 +29,14 @@ struct arguments {
 	double idle_seconds; /* 0: not given */
 	double reference;    /* 0: not given */
 	struct numbers sizes, windows;
-	const char *interface; /* borrowed from the message */
+	/* borrowed from the message; NULL: not given */
+	const char *interface, *objective, *name;
+	struct json_object *curves, *weights, *curve;
+	struct pids pids;
+	double size, miss_cost, weight; /* 0: not given */
+	unsigned ways, least_ways;      /* 0: not given */
+	bool clusters;
+	struct json_call *call; /* that they are of */
 };
 
 /* Where a parameter goes in struct arguments, what it may be. Not required: may be left out or
@@ -35,12 +50,23 @@ struct parameter {
 	double low, high;
 };
 
-/* Readers: a pid, a number, an array of 1..NUMBERS_MAX numbers, a string. */
+/* Readers: a pid, an array of 1..PIDS_MAX pids, a number, an array of 1..NUMBERS_MAX numbers, an
+ * unsigned integer, a string, a truth, an object, an array of objects, low..high of them. */
 int parameter_pid(const struct parameter *parameter, struct json_object *value, void *member,
         char *ret_reason, size_t reason_size);
 int parameter_number(const struct parameter *parameter, struct json_object *value, void *member,
         char *ret_reason, size_t reason_size);
 int parameter_numbers(const struct parameter *parameter, struct json_object *value, void *member,
+        char *ret_reason, size_t reason_size);
+int parameter_pids(const struct parameter *parameter, struct json_object *value, void *member,
+        char *ret_reason, size_t reason_size);
+int parameter_unsigned(const struct parameter *parameter, struct json_object *value, void *member,
+        char *ret_reason, size_t reason_size);
+int parameter_bool(const struct parameter *parameter, struct json_object *value, void *member,
+        char *ret_reason, size_t reason_size);
+int parameter_object(const struct parameter *parameter, struct json_object *value, void *member,
+        char *ret_reason, size_t reason_size);
+int parameter_objects(const struct parameter *parameter, struct json_object *value, void *member,
         char *ret_reason, size_t reason_size);
 int parameter_string(const struct parameter *parameter, struct json_object *value, void *member,
         char *ret_reason, size_t reason_size);
@@ -48,7 +74,7 @@ int parameter_string(const struct parameter *parameter, struct json_object *valu
 /* Which parameter was wrong and how. */
 struct parameter_problem {
 	char name[64];
-	char reason[128];
+	char reason[256];
 };
 
 /*

@@ -2,7 +2,8 @@
 /*
  * Strangers' bytes, twice: once straight through parser and methods, where every reply must encode
  * to what the strict parser itself accepts; once over a socket through a connection, which must end
- * after the client has hung up, whatever it said. The first byte picks the peer.
+ * after the client has hung up, whatever it said. The first byte picks the peer. An answer comes
+ * within a bounded number of turns.
  */
 #include <errno.h>
 #include <json-c/json.h>
@@ -15,6 +16,7 @@
 #include "connection.h"
 #include "fake_manager.h"
 #include "json_message.h"
+#include "parameters.h"
 
 #define TURNS_MAX 20000
 
@@ -72,7 +74,10 @@ static void straight(const struct peer *peer, const char *bytes, size_t size)
 		require(*reason != '\0');
 		return;
 	}
-	require(methods_call(&context, peer, &call, &reply) == 0);
+	for (int i = 0; i == 0 || reply.unfinished; i++) {
+		require(i <= 2 * PIDS_MAX);
+		require(methods_call(&context, peer, &call, &reply) == 0);
+	}
 	check_reply(&reply);
 	reply_done(&reply);
 	json_call_done(&call);

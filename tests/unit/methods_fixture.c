@@ -20,6 +20,8 @@ static char root[] = "/tmp/methods.XXXXXX";
 struct config config;
 struct methods_context context;
 struct reply reply;
+unsigned turns, most_curves;
+void (*between_turns)(void);
 char text[MESSAGE_BYTES_MAX];
 
 void make_process(int pid, uid_t owner)
@@ -67,6 +69,7 @@ int fresh(void **state)
 int done(void **state)
 {
 	(void)state;
+	between_turns = NULL;
 	reply_done(&reply);
 	context.manager = manager_free(context.manager);
 	return 0;
@@ -80,7 +83,18 @@ void call_as(const struct peer *peer, const char *message)
 	reply_done(&reply);
 	if (json_call_parse(message, strlen(message), &call, reason, sizeof(reason)) != 0)
 		fail_msg("%s: %s", message, reason);
-	assert_int_equal(methods_call(&context, peer, &call, &reply), 0);
+	turns = most_curves = 0;
+	do {
+		unsigned before = context.manager->n_curves;
+
+		assert_int_equal(methods_call(&context, peer, &call, &reply), 0);
+		assert_true(!reply.unfinished || (!reply.error && !reply.parameters));
+		turns++;
+		if (context.manager->n_curves - before > most_curves)
+			most_curves = context.manager->n_curves - before;
+		if (reply.unfinished && between_turns)
+			between_turns();
+	} while (reply.unfinished);
 	json_call_done(&call);
 }
 

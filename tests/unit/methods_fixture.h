@@ -17,6 +17,9 @@ extern const struct peer root_peer, member, user;
 extern struct config config;
 extern struct methods_context context;
 extern struct reply reply; /* to the last call */
+extern unsigned turns;     /* it took, and the curves estimated in one of them at most */
+extern unsigned most_curves;
+extern void (*between_turns)(void); /* NULL: nothing */
 extern char text[MESSAGE_BYTES_MAX];
 
 /* A group's setup and teardown, a test's setup and teardown. */

@@ -76,7 +76,7 @@ static void refuses_a_megabyte(void **state)
 	fd = dial();
 	assert_true(put(fd, megabyte, 1 << 20) < 0);
 	assert_answer_error(fd, "io.mtld.MalformedMessage");
-	assert_non_null(strstr(answer, "larger than 65536 bytes"));
+	assert_non_null(strstr(answer, "larger than 262144 bytes"));
 	assert_hung_up(fd);
 	assert_alive();
 	free(megabyte);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cleanup.h"
 #include "json_message.h"
 
 #define N(array) (sizeof(array) / sizeof(*(array)))
@@ -156,10 +157,38 @@ static void refuses_too_large(void **state)
 	memset(text, ' ', size);
 	memcpy(text, "{}", 2);
 	assert_int_equal(parse(text, size, &object, reason), -EBADMSG);
-	assert_non_null(strstr(reason, "larger than 65536"));
+	assert_non_null(strstr(reason, "larger than 262144"));
 	assert_int_equal(parse(text, size - 1, &object, reason), 0);
 	json_object_put(object);
 	free(text);
+}
+
+/* {"a":[1,1,1...]} */
+static int parse_ones(size_t n, char *ret_reason)
+{
+	_cleanup_free_ char *text = malloc(2 * n + 16);
+	struct json_object *object = NULL;
+	size_t at = (size_t)sprintf(text, "{\"a\":[1");
+	int r;
+
+	for (size_t i = 1; i < n; i++) {
+		text[at++] = ',';
+		text[at++] = '1';
+	}
+	memcpy(text + at, "]}", 2);
+	r = parse(text, at + 2, &object, ret_reason);
+	json_object_put(object);
+	return r;
+}
+
+static void refuses_too_many_values(void **state)
+{
+	char reason[128];
+
+	(void)state;
+	assert_int_equal(parse_ones(MESSAGE_VALUES_MAX - 2, reason), 0);
+	assert_int_equal(parse_ones(MESSAGE_VALUES_MAX - 1, reason), -EBADMSG);
+	assert_non_null(strstr(reason, "too many values"));
 }
 
 static void frames(void **state)
@@ -292,6 +321,7 @@ int main(void)
 	        cmocka_unit_test(refuses),
 	        cmocka_unit_test(refuses_nul_inside),
 	        cmocka_unit_test(refuses_too_large),
+	        cmocka_unit_test(refuses_too_many_values),
 	        cmocka_unit_test(frames),
 	        cmocka_unit_test(reads_calls),
 	        cmocka_unit_test(refuses_calls),

@@ -144,6 +144,72 @@ static void many_at_once(void **state)
 	assert_clients(0);
 }
 
+/* --- answers that take several turns */
+
+#define MANY 32
+
+/* About all of MANY processes; rest: behind the parameters. */
+static int share_many(const char *rest)
+{
+	char message[1024] = "{\"method\":\"io.mtld.Share\",\"parameters\":{\"pids\":[1000";
+	int fd;
+
+	serve();
+	for (int i = 0; i < MANY; i++)
+		fake_process(manager, 1000 + i, 0);
+	for (int i = 1; i < MANY; i++)
+		sprintf(message + strlen(message), ",%d", 1000 + i);
+	sprintf(message + strlen(message), "],\"size\":1048576}%s}", rest);
+	fd = dial();
+	ask(fd, message);
+	return fd;
+}
+
+static void others_have_their_turn(void **state)
+{
+	int fd = share_many(""), other = dial();
+
+	(void)state;
+	ask(fd, STATUS);
+	while (manager->n_curves == 0)
+		turn(0);
+	ask(other, STATUS);
+	assert_answered(other);
+	assert_in_range(manager->n_curves, 1, MANY - 1);
+	assert_answered(fd);
+	assert_non_null(strstr(answer, "\"hurt_by\""));
+	assert_int_equal(manager->n_curves, MANY);
+	assert_answered(fd);
+	assert_non_null(strstr(answer, "\"uptime_seconds\""));
+	close(fd);
+	close(other);
+}
+
+static void needs_no_turns_for_nobody(void **state)
+{
+	int fd = share_many(",\"oneway\":true");
+
+	(void)state;
+	ask(fd, STATUS);
+	assert_answered(fd); /* the only answer */
+	assert_non_null(strstr(answer, "\"uptime_seconds\""));
+	assert_int_equal(manager->n_curves, 0);
+	close(fd);
+}
+
+static void stops_when_the_client_is_gone(void **state)
+{
+	int fd = share_many("");
+
+	(void)state;
+	while (manager->n_curves == 0)
+		turn(0);
+	close(fd);
+	turn(0.05);
+	assert_clients(0);
+	assert_in_range(manager->n_curves, 1, MANY - 1);
+}
+
 /* --- streams */
 
 static bool continues(int fd)
@@ -264,6 +330,9 @@ int main(void)
 	        TEST(carries_out_oneway),
 	        TEST(carries_out_after_hang_up),
 	        TEST(many_at_once),
+	        TEST(others_have_their_turn),
+	        TEST(needs_no_turns_for_nobody),
+	        TEST(stops_when_the_client_is_gone),
 	        TEST(streams_until_exit),
 	        TEST(streams_until_error),
 	        TEST(streams_until_hang_up),

@@ -18,14 +18,10 @@
 
 static int track(struct question *question)
 {
-	struct json_object *parameters = question_pid(question->pid);
-	int r;
-
-	if (parameters)
-		json_object_object_add(
-		        parameters, "idle_seconds", json_object_new_double(AWAIT_IDLE_SECONDS));
-	r = question_ask(
+	struct json_object *parameters = question_track(question->pid, AWAIT_IDLE_SECONDS);
+	int r = question_ask(
 	        question->client, question->options->socket, "Track", parameters, NULL, NULL);
+
 	if (r != MTL_DONE)
 		return r;
 	question->tracked = true;

@@ -91,7 +91,8 @@ static int from_machine(struct cache_partition *partition, const char *reason)
 	if (r == 0 && cache->ways >= 1 && cache->ways <= PARTITION_WAYS_MAX)
 		return MTL_DONE;
 	return complain(MTL_USAGE,
-	        "partition: give --ways N and --size SIZE, since neither sysfs nor the CPU says how "
+	        "partition: give --ways N and --size SIZE, since neither sysfs nor the CPU says "
+	        "how "
 	        "many ways the last-level cache has, nor resctrl: %s",
 	        reason);
 }
@@ -136,15 +137,6 @@ static int check_operands(const struct cache_partition *partition)
 		        "partition: sizes are numbers of data in %s: give --ways, and --size as "
 		        "one too",
 		        list->operands[0].name);
-	return MTL_DONE;
-}
-
-static int check_apply(const struct cache_partition *partition, int n, char **operands)
-{
-	for (int i = 0; i < n && partition->options->apply; i++)
-		if (!demands_is_pid(operands[i]))
-			return complain(MTL_USAGE,
-			        "partition: --apply moves processes: %s is a file", operands[i]);
 	return MTL_DONE;
 }
 
@@ -266,8 +258,7 @@ int cache_partition_new(const struct options *options, int n, char **operands,
 	int code;
 
 	*partition = (struct cache_partition){.options = options, .place = {.root = options->root}};
-	code = demands_check("partition", n, operands);
-	code = code ?: check_apply(partition, n, operands);
+	code = demands_check("partition", options, n, operands);
 	code = code ?: find_cache(partition);
 	code = code ?: check_number(partition, n);
 	code = code ?: demands_load(options, n, operands, &partition->cache, &partition->list);

@@ -20,7 +20,7 @@ struct cache_partition {
 };
 
 /*
- * Of operands PID|FILE, with what options say of the cache and the objective. Returns an exit code,
+ * Of operands (operand.h), with what options say of the cache and the objective. Returns an exit code,
  * having said what was wrong. ret_partition is always to be given to cache_partition_done(), and
  * stays where it is until then.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `mtl partition PID|FILE...`: the best division of a cache among groups, shown and, with --apply,
+ * `mtl partition PID|FILE|GROUP...`: the best division of a cache among groups, shown and, with --apply,
  * made by resctrl. Only what is predicted to be better is applied.
  */
 
@@ -86,7 +86,7 @@ int command_partition(const struct options *options, int n_operands, char **oper
 		return n_operands ? complain(MTL_USAGE, "partition: --revert takes no operands")
 		                  : revert(options);
 	if (n_operands == 0)
-		return complain(MTL_USAGE, "partition: PID|FILE... is missing");
+		return complain(MTL_USAGE, "partition: PID|FILE|GROUP... is missing");
 	code = cache_partition_new(options, n_operands, operands, &partition);
 	code = code ?: divide_certain(&partition.division);
 	code = code ?: cache_partition_plan(&partition);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `mtl share PID|FILE...`: what programs do to each other in a cache they share.
+ * `mtl share PID|FILE|GROUP...`: what programs do to each other in a cache they share.
  * lib/share.c predicts it, share_report.c shows it.
  */
 
@@ -61,7 +61,7 @@ int command_share(const struct options *options, int n_operands, char **operands
 	_cleanup_(mtl_share_done) struct share share = {0};
 	struct demand_cache cache = {.ways = 1};
 	const char *source = NULL;
-	int code = demands_check("share", n_operands, operands), r;
+	int code = demands_check("share", options, n_operands, operands), r;
 
 	code = code ?: find_size(options, &cache.bytes, &source);
 	code = code ?: demands_load(options, n_operands, operands, &cache, &list);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operands that are curves: what lib makes demands of, from files and from mtld.
+ * Operands as demands: saved curves, and what mtld knows of processes and groups of them.
  *
  * All processes are tracked before the first is waited for, so that observations come in at the
  * same time.
@@ -15,63 +15,112 @@
 
 #include "await_curve.h"
 #include "cleanup.h"
+#include "demand_group.h"
 #include "json_file.h"
+#include "operand.h"
 #include "size.h"
 #include "terminal.h"
 
-#define ENDING ".json"
+/* What is being made of operands. */
+struct loading {
+	const struct options *options;
+	struct operand_list operands;
+	struct demand_list list;
+	struct demand_group *groups; /* empty where the operand is not one */
+};
 
-bool demands_is_pid(const char *operand)
+static void loading_done(struct loading *loading)
 {
-	return *operand && operand[strspn(operand, "0123456789")] == '\0';
+	for (size_t i = 0; loading->groups && i < loading->operands.n; i++)
+		demand_group_done(&loading->groups[i]);
+	free(loading->groups);
+	mtl_demand_list_done(&loading->list);
+	operands_done(&loading->operands);
 }
 
-/* a/b.json -> b; a name that is nothing but the ending stays. */
-static char *name_of(const char *operand)
+static bool is_group(const struct operand *operand)
 {
-	const char *slash = strrchr(operand, '/'), *base = slash && slash[1] ? slash + 1 : operand;
-	size_t length = strlen(base), ending = strlen(ENDING);
-
-	if (length > ending && strcmp(base + length - ending, ENDING) == 0)
-		length -= ending;
-	return strndup(base, length);
+	return operand->kind == DEMAND_CGROUP || operand->kind == DEMAND_RESCTRL;
 }
 
-static int check_names(const char *command, int n, char *const *names)
-{
-	char shown[NAME_SHOWN];
+/* --- processes */
 
-	for (int i = 0; i < n; i++)
-		for (int j = 0; j < i; j++)
-			if (strcmp(names[i], names[j]) == 0)
-				return complain(MTL_USAGE,
-				        "%s: two operands are called %s: name each program once, "
-				        "files by different names",
-				        command, show_name(names[i], shown, sizeof(shown)));
+/* The tasks of the default group are the rest: not those that other operands have. */
+static bool is_rest(const struct operand *operand)
+{
+	return operand->kind == DEMAND_RESCTRL && !*operand->path;
+}
+
+static struct pid_set set_of(const struct demand_operand *operand)
+{
+	return (struct pid_set){operand->pids, operand->n_pids};
+}
+
+static void take_out(struct demand_operand *from, const struct pid_set *set)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < from->n_pids; i++)
+		if (!pid_set_has(set, from->pids[i]))
+			from->pids[kept++] = from->pids[i];
+	from->n_pids = kept;
+}
+
+static int check_apart(const struct demand_operand *one, const struct demand_operand *other)
+{
+	const struct pid_set set = set_of(other);
+	char names[2][NAME_SHOWN];
+
+	for (size_t i = 0; i < one->n_pids; i++)
+		if (pid_set_has(&set, one->pids[i]))
+			return complain(MTL_USAGE,
+			        "process %d is in %s and in %s: a process can be in one of them "
+			        "only; name groups that do not overlap",
+			        one->pids[i], show_name(one->name, names[0], NAME_SHOWN),
+			        show_name(other->name, names[1], NAME_SHOWN));
 	return MTL_DONE;
 }
 
-int demands_check(const char *command, int n, char **operands)
+static int separate(struct loading *loading)
 {
-	char **names = calloc((size_t)n + 1, sizeof(*names));
-	bool complete = names;
-	int code;
+	struct demand_operand *operands = loading->list.operands;
+	int code = MTL_DONE;
 
-	for (int i = 0; names && i < n; i++) {
-		names[i] = name_of(operands[i]);
-		complete = complete && names[i];
+	for (size_t i = 0; i < loading->list.n; i++) {
+		for (size_t j = 0; code == MTL_DONE && j < loading->list.n; j++) {
+			const struct pid_set set = set_of(&operands[j]);
+
+			if (j == i)
+				continue;
+			if (is_rest(&loading->operands.operands[i]))
+				take_out(&operands[i], &set);
+			else if (j < i && !is_rest(&loading->operands.operands[j]))
+				code = check_apart(&operands[j], &operands[i]);
+		}
 	}
-	if (!complete)
-		code = complain(MTL_FAILED, "out of memory");
-	else if (n < 2)
-		code = complain(MTL_USAGE,
-		        "%s: one program has a cache to itself: name two or more, as PID or FILE",
-		        command);
-	else
-		code = check_names(command, n, names);
-	for (int i = 0; names && i < n; i++)
-		free(names[i]);
-	free(names);
+	return code;
+}
+
+static int find_processes(struct loading *loading)
+{
+	_cleanup_free_ size_t *hidden = calloc(loading->operands.n, sizeof(size_t));
+	int code = hidden ? MTL_DONE : complain(MTL_FAILED, "out of memory");
+
+	for (size_t i = 0; code == MTL_DONE && i < loading->operands.n; i++) {
+		struct demand_operand *operand = &loading->list.operands[i];
+		struct pid_set set = {0};
+
+		code = operand_processes(
+		        loading->options, &loading->operands.operands[i], &set, &hidden[i]);
+		operand->pids = set.pids;
+		operand->n_pids = set.n;
+	}
+	code = code ?: separate(loading);
+	for (size_t i = 0; code == MTL_DONE && i < loading->operands.n; i++)
+		if (is_group(&loading->operands.operands[i]) &&
+		        demand_group_new(loading->options->root, &loading->list.operands[i],
+		                hidden[i], &loading->groups[i]) < 0)
+			code = complain(MTL_FAILED, "out of memory");
 	return code;
 }
 
@@ -105,48 +154,79 @@ static int load_file(
 		        "%s is not a curve of `mtl curve --json` or `mtl trace --json`: %s", shown,
 		        error);
 	if (r < 0)
-		return complain(MTL_FAILED, "cannot read %s: %s", shown, error);
+		return complain(MTL_FAILED, "cannot read %s: %s%s", shown, error,
+		        r == -ENOENT || r == -EISDIR ? "; nor is there a control group of that name"
+		                                     : "");
 	return take_curve(object, options, path, operand);
 }
 
-static int await_all(struct client *client, const struct options *options, struct demand_list *list)
+/* --- what mtld knows */
+
+static int ask_process(const struct loading *loading, struct client *client, size_t i, bool track)
 {
+	const struct options *options = loading->options;
+	_cleanup_(json_object_putp) struct json_object *curve = NULL;
+	struct demand_operand *operand = &loading->list.operands[i];
+	struct question question = {options, client, operand->pid, -1, false, false, false};
 	double wait = isnan(options->wait) ? AWAIT_SECONDS : options->wait;
-	int code = MTL_DONE;
+	int code = track ? await_track(&question) : await_curve(&question, wait, &curve);
 
-	for (int asked = 0; asked < 2; asked++) {
-		for (size_t i = 0; code == MTL_DONE && i < list->n; i++) {
-			_cleanup_(json_object_putp) struct json_object *curve = NULL;
-			struct demand_operand *operand = &list->operands[i];
-			struct question question = {
-			        options, client, operand->pid, -1, false, false, false};
+	if (curve)
+		return take_curve(curve, options, operand->name, operand);
+	return code == MTL_DONE ? code : complain(code, "this was process %d", operand->pid);
+}
 
-			if (operand->pid && !asked)
-				code = await_track(&question);
-			else if (operand->pid)
-				code = await_curve(&question, wait, &curve);
-			if (curve)
-				code = take_curve(curve, options, operand->name, operand);
-			else if (code != MTL_DONE)
-				complain(code, "this was process %d", operand->pid);
-		}
-	}
+static int ask_group(const struct loading *loading, struct client *client, size_t i, bool track)
+{
+	const struct options *options = loading->options;
+	struct demand_operand *operand = &loading->list.operands[i];
+	struct demand_group *group = &loading->groups[i];
+	double wait = isnan(options->wait) ? AWAIT_SECONDS : options->wait;
+	char shown[NAME_SHOWN];
+	size_t tracked;
+	int code;
+
+	if (!track)
+		return members_await(client, options, wait, group->members, group->n)
+		               ?: demand_group_settle(options, group, operand);
+	code = members_track(client, options, group->members, group->n, &tracked);
+	if (code == MTL_DONE && tracked)
+		complain(MTL_DONE,
+		        "tracking %zu processes of %s from now on, until %d s after the last "
+		        "question",
+		        tracked, show_name(operand->name, shown, sizeof(shown)),
+		        AWAIT_IDLE_SECONDS);
 	return code;
 }
 
-static int load_processes(
-        const struct options *options, const struct demand_cache *cache, struct demand_list *list)
+/* All are tracked, then all are waited for. */
+static int ask_all(const struct loading *loading, struct client *client)
+{
+	int code = MTL_DONE;
+
+	for (int round = 0; round < 2; round++)
+		for (size_t i = 0; code == MTL_DONE && i < loading->list.n; i++)
+			if (is_group(&loading->operands.operands[i]))
+				code = ask_group(loading, client, i, round == 0);
+			else if (loading->list.operands[i].pid)
+				code = ask_process(loading, client, i, round == 0);
+	return code;
+}
+
+static int load_processes(const struct loading *loading, const struct demand_cache *cache)
 {
 	_cleanup_(client_freep) struct client *client = NULL;
-	struct options asking = *options;
+	struct options asking = *loading->options;
+	struct loading question = *loading;
 	double sizes[DEMAND_SIZES_MAX];
-	int r = client_connect(options->socket, &client);
+	int r = client_connect(asking.socket, &client);
 
 	if (r < 0)
-		return client_explain(r, options->socket);
+		return client_explain(r, asking.socket);
 	asking.windows = (struct number_list){0};
 	asking.sizes = (struct number_list){sizes, mtl_demand_sizes(cache, sizes)};
-	return await_all(client, &asking, list);
+	question.options = &asking;
+	return ask_all(&question, client);
 }
 
 /* --- all of them */
@@ -160,52 +240,64 @@ static int check_alike(const struct demand_list *list)
 	               : MTL_DONE;
 }
 
-static int name_operand(const char *text, struct demand_operand *operand)
+static void name_operands(struct loading *loading)
 {
-	char error[256];
+	for (size_t i = 0; i < loading->list.n; i++) {
+		struct operand *from = &loading->operands.operands[i];
+		struct demand_operand *operand = &loading->list.operands[i];
 
-	if (demands_is_pid(text) && pid_parse(text, &operand->pid, error, sizeof(error)) < 0)
-		return complain(MTL_USAGE, "%s", error);
-	operand->n_pids = operand->pid > 0;
-	operand->pids = calloc(1, sizeof(int));
-	if (operand->pids)
-		*operand->pids = operand->pid;
-	operand->name = name_of(text);
-	return operand->name && operand->pids ? MTL_DONE : complain(MTL_FAILED, "out of memory");
+		operand->name = TAKE_PTR(from->name);
+		operand->kind = from->kind;
+		operand->pid = from->pid;
+	}
 }
 
-static int load(const struct options *options, char **operands, const struct demand_cache *cache,
-        struct demand_list *list)
+static int load(struct loading *loading, const struct demand_cache *cache)
 {
-	int code = MTL_DONE, processes = 0;
+	struct demand_list *list = &loading->list;
+	bool live = false;
+	int code;
+
+	name_operands(loading);
+	code = find_processes(loading);
 
 	for (size_t i = 0; code == MTL_DONE && i < list->n; i++) {
-		code = name_operand(operands[i], &list->operands[i]);
-		processes += list->operands[i].pid > 0;
+		live |= list->operands[i].kind != DEMAND_FILE;
+		if (list->operands[i].kind == DEMAND_FILE)
+			code = load_file(loading->options, loading->operands.operands[i].path,
+			        &list->operands[i]);
 	}
-	for (size_t i = 0; code == MTL_DONE && i < list->n; i++)
-		if (!list->operands[i].pid)
-			code = load_file(options, operands[i], &list->operands[i]);
-	if (code == MTL_DONE && processes)
-		code = load_processes(options, cache, list);
+	if (code == MTL_DONE && live)
+		code = load_processes(loading, cache);
 	for (size_t i = 0; code == MTL_DONE && i < list->n; i++)
 		list->demands[i] = list->operands[i].demand;
 	return code == MTL_DONE ? check_alike(list) : code;
 }
 
+int demands_check(const char *command, const struct options *options, int n, char **operands)
+{
+	_cleanup_(operands_done) struct operand_list list = {0};
+	int code = operands_new(command, options, n, operands, &list);
+
+	return code == MTL_DONE && options->apply ? operands_check_apply(&list) : code;
+}
+
 int demands_load(const struct options *options, int n, char **operands,
         const struct demand_cache *cache, struct demand_list *ret_list)
 {
-	_cleanup_(mtl_demand_list_done) struct demand_list list = {0};
-	int code;
+	_cleanup_(loading_done) struct loading loading = {.options = options};
+	int code = operands_new("it", options, n, operands, &loading.operands);
 
-	if (mtl_demand_list_new((size_t)n, &list) < 0)
-		return complain(MTL_FAILED, "out of memory");
-	code = load(options, operands, cache, &list);
 	if (code != MTL_DONE)
 		return code;
-	*ret_list = list;
-	list = (struct demand_list){0};
+	loading.groups = calloc((size_t)n, sizeof(*loading.groups));
+	if (!loading.groups || mtl_demand_list_new((size_t)n, &loading.list) < 0)
+		return complain(MTL_FAILED, "out of memory");
+	code = load(&loading, cache);
+	if (code != MTL_DONE)
+		return code;
+	*ret_list = loading.list;
+	loading.list = (struct demand_list){0};
 	return MTL_DONE;
 }
 

@@ -2,7 +2,8 @@
 #ifndef MTL_CLI_DEMANDS_H
 #define MTL_CLI_DEMANDS_H
 
-/* Operands of `mtl share` and `mtl partition`: processes and saved curves, as demands. */
+/* Operands of `mtl share` and `mtl partition`: processes, groups of
+ * them and saved curves, as demands. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,19 +11,18 @@
 #include "demand_list.h"
 #include "options.h"
 
-/* Are there two or more, of different names? Returns an exit code, having said what was wrong. */
-int demands_check(const char *command, int n, char **operands);
+/* Are there two or more, of different names (operand.h), and with --apply such as can be moved?
+ * Returns an exit code, having said what was wrong. */
+int demands_check(const char *command, const struct options *options, int n, char **operands);
 
 /*
  * Reads the files and asks mtld for the processes, with sizes that suit the cache. Returns an exit
- * code, having said what was wrong: unreadable, not curves, clocks or sizes that differ. Files are
- * called by their name without .json, processes by their number.
+ * code, having said what was wrong: unreadable, not curves, clocks or sizes that differ, processes
+ * in two of them, groups of which nothing is known. What is known of a part only is in the notes of
+ * operands.
  */
 int demands_load(const struct options *options, int n, char **operands,
         const struct demand_cache *cache, struct demand_list *ret_list);
-
-/* Operands that are numbers are processes. */
-bool demands_is_pid(const char *operand);
 
 /* Its name between quotes: a file may be called anything. */
 void demand_csv_name(FILE *file, const struct demand_operand *operand);

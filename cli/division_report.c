@@ -13,7 +13,7 @@
 #include "size.h"
 #include "table.h"
 
-#define TEXT 400
+#define TEXT 640
 #define NAME 40
 
 static char *size_text(const struct division *division, double size, char *ret_text)
@@ -31,8 +31,8 @@ static int add_group(struct table *table, const struct division *division, size_
 	const char *cells[] = {name, ways, bytes, mask, misses, equal, whole};
 
 	snprintf(name, sizeof(name), "%s%s%s", show_name(operand->name, shown, sizeof(shown)),
-	        operand->pid ? " " : "",
-	        operand->pid ? show_name(operand->comm, comm, sizeof(comm)) : "");
+	        operand->n_pids ? " " : "",
+	        operand->n_pids ? show_name(operand->comm, comm, sizeof(comm)) : "");
 	snprintf(ways, sizeof(ways), "%u", division->ways[i]);
 	size_text(division, division->ways[i] * division->way_bytes, bytes);
 	mtl_division_mask(division, i, mask);
@@ -95,9 +95,14 @@ static void print_words(
 	fputc('\n', file);
 	mtl_division_verdict(division, text, sizeof(text));
 	print_wrapped(file, terminal, "", text);
-	for (size_t i = 0; i < division->list->n; i++)
+	for (size_t i = 0; i < division->list->n; i++) {
+		const char *at = NULL;
+
+		while (mtl_demand_next_note(&division->list->operands[i], &at, text, sizeof(text)))
+			print_wrapped(file, terminal, "note: ", text);
 		if (mtl_division_note(division, i, text, sizeof(text)))
 			print_wrapped(file, terminal, "note: ", text);
+	}
 }
 
 static void print_schemata(FILE *file, const struct division *division)

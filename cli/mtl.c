@@ -32,9 +32,9 @@ static const struct command commands[] = {
         {"untrack", command_untrack, "PID", 1, 1, "stop observing a process", COMMAND_UNTRACK},
         {"trace", command_trace, "FILE | -", 1, 1,
                 "the curve of a recorded trace, and all that follows from it", COMMAND_TRACE},
-        {"share", command_share, "PID|FILE...", 1, INT_MAX,
+        {"share", command_share, "PID|FILE|GROUP...", 1, INT_MAX,
                 "what programs do to each other in a cache they share", COMMAND_SHARE},
-        {"partition", command_partition, "PID|FILE... | --revert", 0, INT_MAX,
+        {"partition", command_partition, "PID|FILE|GROUP... | --revert", 0, INT_MAX,
                 "the best division of a cache among programs", COMMAND_PARTITION},
 };
 

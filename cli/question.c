@@ -50,6 +50,15 @@ struct json_object *question_pid(int pid)
 	return TAKE_PTR(object);
 }
 
+struct json_object *question_track(int pid, double idle_seconds)
+{
+	_cleanup_(json_object_putp) struct json_object *object = question_pid(pid);
+
+	if (!object || !put(object, "idle_seconds", json_object_new_double(idle_seconds)))
+		return NULL;
+	return TAKE_PTR(object);
+}
+
 struct json_object *question_curve(int pid, const struct options *options)
 {
 	_cleanup_(json_object_putp) struct json_object *object = question_pid(pid);

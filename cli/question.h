@@ -9,6 +9,9 @@
 /* {"pid": pid}; NULL when out of memory. */
 struct json_object *question_pid(int pid);
 
+/* Parameters of Track; NULL likewise. */
+struct json_object *question_track(int pid, double idle_seconds);
+
 /* Parameters of Curve, from --sizes, --windows and --reference; NULL when out of memory. */
 struct json_object *question_curve(int pid, const struct options *options);
 

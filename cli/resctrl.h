@@ -11,6 +11,7 @@
  *     resctrl_plan_new()        named groups that want ways -> masks, as lines of schemata
  *     resctrl_apply()           groups mtl.NAME made and their tasks moved, or nothing at all
  *     resctrl_retune()          other masks for the same groups (a controller's step)
+ *     resctrl_members()         processes of a group, and resctrl_homes_of() groups of processes
  *     resctrl_monitor()         what a group occupies and moves
  *     resctrl_revert()          everything as it was before resctrl_apply()
  *
@@ -25,6 +26,7 @@
 #include <stdint.h>
 
 #include "cleanup.h"
+#include "pid_set.h"
 
 #define RESCTRL_PREFIX "mtl."
 #define RESCTRL_NAME_LENGTH 60 /* of a name, without the prefix */
@@ -171,10 +173,34 @@ int resctrl_retune(const struct resctrl_place *place, const struct resctrl_plan 
 int resctrl_revert(const struct resctrl_place *place, struct resctrl_report *ret_report,
         char *ret_error, size_t error_size);
 
-/* A counter, or that it cannot be read ("Unavailable", "Error", not counted here): not 0 then. */
+/*
+ * Processes that have a thread in the group ("" for the default one, "a/mon_groups/x" for a
+ * monitoring group). -ENOENT: no such group; else like resctrl_geometry_read().
+ */
+int resctrl_members(const struct resctrl_place *place, const char *group, struct pid_set *ret_set,
+        char *ret_error, size_t error_size);
+
+/* A group that threads of some processes are in. */
+struct resctrl_home {
+	char *group;
+	size_t others; /* processes in it that were not asked about */
+};
+
+struct resctrl_homes {
+	struct resctrl_home *homes; /* none within another */
+	size_t n;
+};
+
+/* Of a sorted set; those that have ended are in none. Errors as above, -EPROTO. */
+int resctrl_homes_of(const struct resctrl_place *place, const struct pid_set *set,
+        struct resctrl_homes *ret_homes, char *ret_error, size_t error_size);
+void resctrl_homes_done(struct resctrl_homes *homes);
+
+/* A counter, or that it cannot be read: not 0 then. */
 struct resctrl_count {
 	bool known;
 	uint64_t bytes;
+	char words[24]; /* what it says in place of a number, "Unavailable"; "": it is not there */
 };
 
 struct resctrl_reading {

@@ -21,15 +21,18 @@
 static struct resctrl_count read_count(int fd, const char *domain, const char *event)
 {
 	_cleanup_free_ char *text = NULL;
+	struct resctrl_count count = {0};
 	char path[RESCTRL_PATH], *end;
-	unsigned long long bytes;
 
 	resctrl_file(domain, event, path);
-	if (resctrl_read(fd, path, &text) < 0 || !isdigit((unsigned char)*text))
-		return (struct resctrl_count){0};
+	if (resctrl_read(fd, path, &text) < 0)
+		return count;
 	errno = 0;
-	bytes = strtoull(text, &end, 10);
-	return (struct resctrl_count){errno == 0 && (*end == '\n' || !*end), bytes};
+	count.bytes = strtoull(text, &end, 10);
+	count.known = isdigit((unsigned char)*text) && errno == 0 && (*end == '\n' || !*end);
+	snprintf(count.words, sizeof(count.words), "%.*s",
+	        count.known ? 0 : (int)strcspn(text, "\n"), text);
+	return count;
 }
 
 static int by_domain(const void *a, const void *b)

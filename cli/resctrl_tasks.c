@@ -77,10 +77,12 @@ int resctrl_group_of(
 	             : 0;
 }
 
-static bool is_within(const char *path, const char *group)
+bool resctrl_is_within(const char *path, const char *group)
 {
 	size_t length = strlen(group);
 
+	if (!length)
+		return !*path || strncmp(path, "mon_groups/", 11) == 0;
 	return !strncmp(path, group, length) && (path[length] == '\0' || path[length] == '/');
 }
 
@@ -90,7 +92,7 @@ static bool is_noted(const struct moving *moving, int tid, const char *group)
 	const struct resctrl_journal *journal = moving->journal;
 
 	for (size_t i = 0; i < journal->n_groups; i++)
-		if (is_within(group, journal->groups[i]))
+		if (resctrl_is_within(group, journal->groups[i]))
 			return true;
 	for (size_t i = journal->n_formers; i-- > 0;)
 		if (journal->formers[i].tid == tid && journal->formers[i].pid == moving->pid)
@@ -103,7 +105,7 @@ static int note_thread(struct moving *moving, int tid)
 	char group[RESCTRL_PATH];
 	int *larger, r = resctrl_group_of(moving->session, moving->pid, tid, group);
 
-	if (r == -ESRCH || (r == 0 && is_within(group, moving->group->name)))
+	if (r == -ESRCH || (r == 0 && resctrl_is_within(group, moving->group->name)))
 		return 0;
 	if (r < 0)
 		return r;

@@ -19,6 +19,9 @@ int resctrl_tasks_move(struct resctrl_session *session, struct resctrl_journal *
 int resctrl_group_of(
         struct resctrl_session *session, int pid, int tid, char ret_group[RESCTRL_PATH]);
 
+/* It is that group, or a monitoring group of it. */
+bool resctrl_is_within(const char *path, const char *group);
+
 /* One thread into a group; what the kernel says to it. */
 int resctrl_move_task(struct resctrl_session *session, const char *group, int tid);
 

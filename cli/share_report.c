@@ -19,7 +19,7 @@
 #include "table.h"
 
 #define CELL 160
-#define NOTE 320
+#define NOTE 640
 #define PLOT_STEPS 160 /* 16 a doubling */
 #define PLOT_BELOW 8   /* doublings */
 
@@ -63,7 +63,7 @@ static void name_cell(const struct demand_operand *operand, char ret_text[CELL])
 
 	show_name(operand->comm, comm, sizeof(comm));
 	snprintf(ret_text, CELL, "%s%s%s", show_name(operand->name, name, sizeof(name)),
-	        operand->pid ? " " : "", operand->pid ? comm : "");
+	        operand->n_pids ? " " : "", operand->n_pids ? comm : "");
 }
 
 static int add_row(struct table *table, const struct share *share, size_t i)
@@ -148,17 +148,25 @@ static void print_sentence(FILE *file, const struct share *share)
 	fputs(".\n", file);
 }
 
+static void print_note(FILE *file, const struct terminal *terminal, char *note)
+{
+	make_showable(note);
+	wrap_words(note, terminal->width - 6);
+	fprintf(file, "note: %s\n", note);
+}
+
 static void print_notes(FILE *file, const struct share *share, const struct terminal *terminal)
 {
 	char note[NOTE];
 
 	for (size_t i = 0; i < share->list->n; i++) {
-		if (!mtl_demand_note(
-		            &share->list->operands[i], share->occupancy[i], note, sizeof(note) - 8))
-			continue;
-		make_showable(note);
-		wrap_words(note, terminal->width - 6);
-		fprintf(file, "note: %s\n", note);
+		const struct demand_operand *operand = &share->list->operands[i];
+		const char *at = NULL;
+
+		while (mtl_demand_next_note(operand, &at, note, sizeof(note)))
+			print_note(file, terminal, note);
+		if (mtl_demand_note(operand, share->occupancy[i], note, sizeof(note)))
+			print_note(file, terminal, note);
 	}
 }
 

@@ -48,6 +48,7 @@ void mtl_demand_list_done(struct demand_list *list)
 	for (size_t i = 0; i < list->n; i++) {
 		free(list->operands[i].name);
 		free(list->operands[i].pids);
+		free(list->operands[i].notes);
 		mtl_demand_free(list->operands[i].demand);
 	}
 	free(list->operands);

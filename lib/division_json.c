@@ -42,9 +42,7 @@ static int put_group(struct json_object *groups, const struct division *division
 	int r = mtl_json_append(groups, group);
 
 	mtl_division_reason(division, i, reason, sizeof(reason));
-	r = r ?: put_text(group, "name", operand->name);
-	if (operand->pid)
-		r = r ?: mtl_json_put(group, "pid", json_object_new_int(operand->pid));
+	r = r ?: mtl_demand_operand_put(group, operand);
 	r = r ?: mtl_json_put(group, "ways", json_object_new_int64(division->ways[i]));
 	if (division->masks)
 		r = r ?: put_text(group, "mask", mtl_division_mask(division, i, mask));
@@ -87,9 +85,11 @@ static int put_notes(struct json_object *object, const struct division *division
 	char text[TEXT];
 	int r = mtl_json_put(object, "notes", notes);
 
-	for (size_t i = 0; r == 0 && i < division->list->n; i++)
+	for (size_t i = 0; r == 0 && i < division->list->n; i++) {
+		r = mtl_demand_operand_put_notes(notes, &division->list->operands[i]);
 		if (mtl_division_note(division, i, text, sizeof(text)))
-			r = mtl_json_append(notes, mtl_json_text_new(text));
+			r = r ?: mtl_json_append(notes, mtl_json_text_new(text));
+	}
 	return r;
 }
 

@@ -39,9 +39,7 @@ static int put_program(struct json_object *programs, const struct share *share, 
 	struct json_object *program = json_object_new_object();
 	int r = mtl_json_append(programs, program);
 
-	r = r ?: mtl_json_put(program, "name", mtl_json_text_new(operand->name));
-	if (operand->pid)
-		r = r ?: mtl_json_put(program, "pid", json_object_new_int(operand->pid));
+	r = r ?: mtl_demand_operand_put(program, operand);
 	r = r ?: mtl_json_put_number(program, "footprint_bytes", operand->demand->footprint_bytes);
 	r = r ?: mtl_json_put_number(program, "occupancy_bytes", share->occupancy[i]);
 	r = r ?: mtl_json_put_number(program, "misses_alone", share->alone[i]);
@@ -63,10 +61,13 @@ static int put_notes(struct json_object *object, const struct share *share)
 	char note[NOTE];
 	int r = mtl_json_put(object, "notes", notes);
 
-	for (size_t i = 0; r == 0 && i < share->list->n; i++)
-		if (mtl_demand_note(
-		            &share->list->operands[i], share->occupancy[i], note, sizeof(note)))
-			r = mtl_json_append(notes, json_object_new_string(note));
+	for (size_t i = 0; r == 0 && i < share->list->n; i++) {
+		const struct demand_operand *operand = &share->list->operands[i];
+
+		r = mtl_demand_operand_put_notes(notes, operand);
+		if (mtl_demand_note(operand, share->occupancy[i], note, sizeof(note)))
+			r = r ?: mtl_json_append(notes, mtl_json_text_new(note));
+	}
 	return r;
 }
 

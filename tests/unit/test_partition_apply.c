@@ -6,16 +6,11 @@
 
 #include "resctrl_fixture.h"
 
-#include <pthread.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-
 #include "command_fixture.h"
+#include "fake_mtld.h"
 
 #define WAY (1 << 20) /* of the fake machine */
 
-static int listener;
-static pthread_t daemon_thread;
 static bool alike; /* the curves */
 
 /* Process 100 uses all it gets, 200 nothing beyond 2 ways. */
@@ -28,45 +23,26 @@ static void curve_of(int pid, char *ret_text, size_t size)
 	live_text(&live, ret_text, size);
 }
 
-static void *serve(void *nothing)
+static void answer_with(const char *question, char *ret_reply, size_t size)
 {
-	_cleanup_close_ int fd = accept(listener, NULL, NULL);
-	static char question[65536], text[16384], reply[20000];
+	char text[16384];
 
-	for (size_t n = 0; read(fd, question + n, 1) == 1;) {
-		if (question[n++])
-			continue;
-		curve_of(strstr(question, "\"pid\":100") ? 100 : 200, text, sizeof(text));
-		snprintf(reply, sizeof(reply), "{\"parameters\":{\"curve\":%s}}", text);
-		if (send(fd, reply, strlen(reply) + 1, MSG_NOSIGNAL) < 0)
-			break;
-		n = 0;
-	}
-	return nothing;
+	curve_of(strstr(question, "\"pid\":100") ? 100 : 200, text, sizeof(text));
+	snprintf(ret_reply, size, "{\"parameters\":{\"curve\":%s}}", text);
 }
 
 static int partition(int n, const char *option, const char *other)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	char socket_option[128], root[128], first[] = "100", second[] = "200";
-	const char *words[] = {socket_option, root, option, other, NULL};
+	char root[128], first[] = "100", second[] = "200";
+	const char *words[] = {fake_mtld_start(directory, answer_with), root, option, other, NULL};
 	char *operands[] = {first, second, NULL};
 	struct options options;
 	int code;
 
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s/io.mtld", directory);
-	snprintf(socket_option, sizeof(socket_option), "--socket=%s", address.sun_path);
 	snprintf(root, sizeof(root), "--root=%s", fake_mount);
 	options = options_of(COMMAND_PARTITION, words);
-	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
-	assert_int_equal(listen(listener, 1), 0);
-	assert_int_equal(pthread_create(&daemon_thread, NULL, serve, NULL), 0);
 	code = run_command(command_partition, &options, n, operands);
-	shutdown(listener, SHUT_RDWR); /* where nobody called */
-	pthread_join(daemon_thread, NULL);
-	close(listener);
-	unlink(address.sun_path);
+	fake_mtld_stop();
 	options_done(&options);
 	return code;
 }

@@ -502,7 +502,7 @@ static void bad_input_is_refused(void **state)
 	refused(foreign, WORDS("--ways=5", "--size=100"), MTL_FAILED, "d.json is not a curve of");
 	refused(files, WORDS("--apply"), MTL_USAGE, "a.json is a file");
 	refused(files, WORDS("--revert"), MTL_USAGE, "--revert takes no operands");
-	refused(none, WORDS("--ways=5", "--size=100"), MTL_USAGE, "PID|FILE... is missing");
+	refused(none, WORDS("--ways=5", "--size=100"), MTL_USAGE, "PID|FILE|GROUP... is missing");
 	refused(files, WORDS("--root=/nowhere"), MTL_USAGE, "give --ways N and --size SIZE");
 }
 

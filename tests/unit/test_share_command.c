@@ -10,12 +10,10 @@
 #include <cmocka.h>
 
 #include <math.h>
-#include <pthread.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 #include "command_fixture.h"
+#include "fake_mtld.h"
 
 #define CLOSE 1e-6
 
@@ -272,66 +270,43 @@ static void without_a_size_it_is_the_last_level_below_root(void **state)
 
 /* --- processes */
 
-static int listener;
+static int first_asked, tracked, fine;
 
 /* Asked without a size, process 7 is tracked first; sizes are of the cache. */
-static void *serve(void *nothing)
+static void answer_with(const char *question, char *ret_reply, size_t size)
 {
-	_cleanup_close_ int fd = accept(listener, NULL, NULL);
 	const struct live live = {.pid = 7,
 	        .footprint = 800,
 	        .resolution = 1,
 	        .step = 100,
 	        .misses = {1000, 800, 600, 400, 300, 200, 100, 0},
 	        .n = 8};
-	static char asked[3], question[65536], text[16384], reply[20000];
+	bool first = strstr(question, "\"pid\":7") && !first_asked++;
+	bool track = strstr(question, "io.mtld.Track") != NULL;
+	char text[16384];
 
-	memset(asked, 0, sizeof(asked));
-	for (size_t n = 0; read(fd, question + n, 1) == 1;) {
-		if (question[n++])
-			continue;
-		bool first = strstr(question, "\"pid\":7") && !asked[0] && ++asked[0];
-
-		asked[1] += strstr(question, "io.mtld.Track") != NULL;
-		asked[2] += strstr(question, "200.0") && strstr(question, "400.0");
-		live_text(&live, text, sizeof(text));
-		snprintf(reply, sizeof(reply),
-		        first ? "{\"error\":\"io.mtld.NotTracked\",\"parameters\":{\"pid\":7}}"
-		        : strstr(question, "io.mtld.Track") ? "{\"parameters\":{}}"
-		                                            : "{\"parameters\":{\"curve\":%s}}",
-		        text);
-		if (send(fd, reply, strlen(reply) + 1, MSG_NOSIGNAL) < 0)
-			break;
-		n = 0;
-	}
-	(void)nothing;
-	return asked;
+	tracked += track;
+	fine += strstr(question, "200.0") && strstr(question, "400.0");
+	live_text(&live, text, sizeof(text));
+	snprintf(ret_reply, size,
+	        first   ? "{\"error\":\"io.mtld.NotTracked\",\"parameters\":{\"pid\":7}}"
+	        : track ? "{\"parameters\":{}}"
+	                : "{\"parameters\":{\"curve\":%s}}",
+	        text);
 }
 
 static void processes_are_tracked_and_asked_at_fine_sizes(void **state)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	char socket_option[128], *asked;
-	const char *const words[] = {"--size=400", "--json", socket_option, NULL};
+	const char *const words[] = {
+	        "--size=400", "--json", fake_mtld_start(directory, answer_with), NULL};
 	char seven[] = "7", eight[] = "8";
 	struct json_object *object;
-	void *result;
-	pthread_t thread;
 
 	(void)state;
-	snprintf(paths[n_paths++], sizeof(paths[0]), "%s/io.mtld", directory);
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s/io.mtld", directory);
-	snprintf(socket_option, sizeof(socket_option), "--socket=%s", paths[0]);
-	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
-	assert_int_equal(listen(listener, 1), 0);
-	assert_int_equal(pthread_create(&thread, NULL, serve, NULL), 0);
 	assert_int_equal(share(seven, eight, words), MTL_DONE);
-	pthread_join(thread, &result);
-	close(listener);
-	asked = result;
-	assert_int_equal(asked[1], 1);
-	assert_true(asked[2] >= 3);
+	fake_mtld_stop();
+	assert_int_equal(tracked, 1);
+	assert_true(fine >= 3);
 	assert_true(is_said(errors, "tracking process 7"));
 	object = answer();
 	assert_string_equal(object_text(element(object, "programs", 1), "name"), "8");

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Control groups are directories, and cgroup.procs in each lists processes, unordered and with
+ * repeats, those below not among them. A process of another pid namespace is a 0. In a threaded
+ * group of v2 the file cannot be read; the domain above it lists the processes of all of them.
+ *
+ * Groups come and go while they are walked: one that has gone has no processes.
+ */
+
+#include "cgroup.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cleanup.h"
+
+#define USUAL_MOUNT "/sys/fs/cgroup"
+#define MOUNTS "/proc/mounts"
+
+/* Which hierarchies are asked first. */
+static const struct {
+	const char *type, *option; /* option NULL: any */
+} hierarchies[] = {{"cgroup2", NULL}, {"cgroup", "name=systemd"}, {"cgroup", NULL}};
+
+static bool is_group(const char *path)
+{
+	char file[PATH_MAX];
+	struct stat status;
+
+	return snprintf(file, sizeof(file), "%s/cgroup.procs", path) < (int)sizeof(file) &&
+	       stat(file, &status) == 0;
+}
+
+/* "DIR/a" and "a" are both the group a of what is mounted at DIR. */
+static int find_below(
+        const char *root, const char *mount, const char *name, char ret_path[PATH_MAX])
+{
+	size_t length = strlen(mount), end;
+	int n;
+
+	if (strncmp(name, mount, length) == 0 && (name[length] == '/' || !name[length]))
+		name += length;
+	name += strspn(name, "/");
+	for (end = strlen(name); end > 0 && name[end - 1] == '/';)
+		end--;
+	n = snprintf(ret_path, PATH_MAX, "%s%s%s%.*s", root ?: "", mount, end ? "/" : "", (int)end,
+	        name);
+	if (n >= PATH_MAX)
+		return -ENAMETOOLONG;
+	return is_group(ret_path) ? 0 : -ENOENT;
+}
+
+static int find_among(const char *root, const char *mounts, size_t hierarchy, const char *name,
+        char ret_path[PATH_MAX])
+{
+	FILE *file = setmntent(mounts, "re");
+	struct mntent mount;
+	char buffer[4096];
+	int r = -ENOENT;
+
+	if (!file)
+		return -ENOENT;
+	while (r == -ENOENT && getmntent_r(file, &mount, buffer, sizeof(buffer)))
+		if (strcmp(mount.mnt_type, hierarchies[hierarchy].type) == 0 &&
+		        (!hierarchies[hierarchy].option ||
+		                hasmntopt(&mount, hierarchies[hierarchy].option)))
+			r = find_below(root, mount.mnt_dir, name, ret_path);
+	endmntent(file);
+	return r;
+}
+
+int cgroup_find(const char *root, const char *name, char ret_path[PATH_MAX])
+{
+	char mounts[PATH_MAX];
+	int r = -ENOENT;
+
+	if (snprintf(mounts, sizeof(mounts), "%s" MOUNTS, root ?: "") >= (int)sizeof(mounts))
+		return -ENAMETOOLONG;
+	for (size_t i = 0; r == -ENOENT && i < sizeof(hierarchies) / sizeof(*hierarchies); i++)
+		r = find_among(root, mounts, i, name, ret_path);
+	return r == -ENOENT ? find_below(root, USUAL_MOUNT, name, ret_path) : r;
+}
+
+/* Those of one directory. */
+static int add_processes(const char *path, struct pid_set *set, size_t *hidden)
+{
+	_cleanup_fclose_ FILE *file = NULL;
+	char name[PATH_MAX];
+	int pid, r = 0;
+
+	if (snprintf(name, sizeof(name), "%s/cgroup.procs", path) >= (int)sizeof(name))
+		return -ENAMETOOLONG;
+	file = fopen(name, "re");
+	if (!file)
+		return -errno;
+	while (r == 0 && fscanf(file, "%d", &pid) == 1) {
+		if (pid > 0)
+			r = pid_set_add(set, pid);
+		else
+			++*hidden;
+	}
+	return r == 0 && ferror(file) ? -errno : r;
+}
+
+static bool has_gone(int r)
+{
+	return r == -ENOENT || r == -ENODEV;
+}
+
+static int walk(FTS *tree, struct pid_set *set, size_t *hidden)
+{
+	int r = 0;
+
+	for (FTSENT *entry; r == 0 && (entry = fts_read(tree));) {
+		bool below = entry->fts_level > FTS_ROOTLEVEL;
+
+		if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR)
+			r = -entry->fts_errno;
+		else if (entry->fts_info == FTS_D)
+			r = add_processes(entry->fts_path, set, hidden);
+		if (has_gone(r) || (below && r == -EOPNOTSUPP))
+			r = 0;
+	}
+	return r;
+}
+
+int cgroup_processes(const char *path, struct pid_set *ret_set, size_t *ret_hidden)
+{
+	_cleanup_(pid_set_done) struct pid_set set = {0};
+	char *const roots[] = {(char *)path, NULL};
+	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	size_t hidden = 0;
+	int r;
+
+	if (!tree)
+		return -errno;
+	r = walk(tree, &set, &hidden);
+	fts_close(tree);
+	if (r < 0)
+		return r;
+	pid_set_sort(&set);
+	*ret_set = set;
+	*ret_hidden = hidden;
+	set = (struct pid_set){0};
+	return 0;
+}

@@ -93,7 +93,8 @@ LIBS_test_partition_apply = $(FUSE_LIBS)
 DEPS := $(addprefix deps-,check demo fuzz format systemd)
 
 .PHONY: all demo check check-library check-unit check-live check-accuracy check-kernels check-systemd check-layers check-docs \
-	check-simulated check-trace check-share bench bench-trace fuzz format install uninstall clean help force deps $(DEPS)
+	check-doctor check-simulated check-trace check-share bench bench-trace fuzz format install uninstall clean help force \
+	deps $(DEPS)
 .SECONDARY:
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -201,6 +202,7 @@ check: $(LIVE) $(UNIT) $(PLAYERS:%=$(BUILD)/unit/%) | deps-check
 	$(Q)tests/check_docs.sh
 	$(Q)tests/library/run.sh
 	$(Q)tests/run_unit.sh $(BUILD) $(TESTS)
+	$(Q)tests/doctor/run.sh
 	$(Q)tests/simulated/run.sh
 	$(Q)tests/trace/run.sh
 	$(Q)tests/share/run.sh
@@ -214,6 +216,8 @@ check-library: $(PROGRAMS)
 	$(Q)tests/library/run.sh
 check-unit: $(UNIT) | deps-check
 	$(Q)tests/run_unit.sh $(BUILD) $(TESTS)
+check-doctor: $(BUILD)/mtl $(BUILD)/mtld | deps-check
+	$(Q)tests/doctor/run.sh
 check-simulated: $(BUILD)/unit/play_trace | deps-check
 	$(Q)tests/simulated/run.sh
 check-trace: $(BUILD)/mtl | deps-check
@@ -234,8 +238,8 @@ bench-trace: $(BUILD)/mtl $(BUILD)/tests/bench/together $(BUILD)/tests/bench/zip
 	$(Q)tests/bench/trace.sh
 
 # never two of them at once, whatever -j says: they would disturb each other
-RUNS := check check-unit check-simulated check-trace check-share check-live check-accuracy check-kernels check-systemd bench bench-trace \
-	demo
+RUNS := check check-unit check-doctor check-simulated check-trace check-share check-live check-accuracy check-kernels \
+	check-systemd bench bench-trace demo
 $(foreach run,$(RUNS),$(eval before := )$(foreach goal,$(MAKECMDGOALS),\
 	$(if $(filter $(run),$(goal)),$(eval $(run): | $(before)),)$(if $(filter $(RUNS),$(goal)),$(eval before += $(goal)),)))
 
@@ -298,6 +302,7 @@ help:
 		'check          everything that is quick: layers, docs, unit and live tests' \
 		'check-unit     unit tests: plain, ASan+UBSan, valgrind' \
 		'check-library  libmtl.so as another program uses it' \
+		'check-doctor   mtl doctor of machines that are not here' \
 		'check-simulated  the estimators on real programs and a simulated PMU' \
 		'check-trace    mtl trace from files and pipes to curves, pictures and messages' \
 		'check-share    mtl share and mtl partition on traces of real programs' \

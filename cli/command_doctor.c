@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `mtl doctor`: what mtld could do here, and why not more. The self-test is the daemon's own
- * (`mtld --self-test --json`), run as a child, so that no daemon has to be there.
+ * (`mtld --self-test --json`), run as a child, so that no daemon has to be there. With --root it
+ * speaks of the machine whose files lie there, by what they say.
  */
 
 #include "options.h"
@@ -18,15 +19,16 @@
 #include "table.h"
 
 #define ANSWER_MAX (1u << 20)
-#define NONE "none" /* the rung below all others: no sampling */
+#define NONE "none"          /* the rung below all others: no sampling */
+#define LOWEST "watchpoints" /* what all other rungs need too */
 
 static void __attribute__((noreturn))
 self_test_child(const char *program, int output, const struct options *options)
 {
-	const char *argv[] = {program, "--self-test", "--json", options->root ? "--root" : NULL,
-	        options->root, NULL};
+	const char *argv[DAEMON_ARGUMENTS_MAX] = {program, "--self-test", "--json"};
 
 	dup2(output, STDOUT_FILENO);
+	daemon_arguments(options, argv, 3);
 	execv(program, (char *const *)argv);
 	_exit(127);
 }
@@ -50,6 +52,7 @@ static int read_all(int fd, char *buffer, size_t size)
 	return 0;
 }
 
+/* MTL_DONE; MTL_IMPOSSIBLE: the answer is there, and the rung asked for does not work. */
 static int self_test(
         const char *program, const struct options *options, struct json_object **ret_answer)
 {
@@ -70,7 +73,8 @@ static int self_test(
 	process_end(&process, 2);
 	*ret_answer = r < 0 ? NULL : json_tokener_parse(text);
 	if (json_object_is_type(*ret_answer, json_type_object))
-		return MTL_DONE;
+		return options->rung && WIFEXITED(process.status) ? WEXITSTATUS(process.status)
+		                                                  : MTL_DONE;
 	process_fate(&process, fate, sizeof(fate));
 	return complain(MTL_FAILED, "the self-test of %s gave no answer: it %s", program, fate);
 }
@@ -80,35 +84,64 @@ static bool rung_works(struct json_object *rung)
 	return strcmp(object_text(rung, "works"), "true") == 0;
 }
 
-/* The last rung that could sample: the one chosen, or the one whose fix is to be told. */
-static struct json_object *decisive_rung(struct json_object *rungs, const char *chosen)
+static struct json_object *rung_named(struct json_object *rungs, const char *name)
 {
-	struct json_object *decisive = NULL;
-
 	for (size_t i = 0; i < json_object_array_length(rungs); i++) {
 		struct json_object *rung = json_object_array_get_idx(rungs, i);
-		const char *name = object_text(rung, "name");
 
-		if (strcmp(name, NONE) != 0)
-			decisive = rung;
-		if (strcmp(name, chosen) == 0)
-			break;
+		if (strcmp(object_text(rung, "name"), name) == 0)
+			return rung;
 	}
-	return decisive;
+	return NULL;
 }
 
-static void show_verdict(
-        struct json_object *rungs, const char *chosen, const struct terminal *terminal)
+/* The best rung above the chosen one that does not work and would give something; NULL: none. */
+static struct json_object *missed_rung(struct json_object *rungs, const char *chosen)
 {
-	struct json_object *rung = decisive_rung(rungs, chosen);
+	for (size_t i = 0; i < json_object_array_length(rungs); i++) {
+		struct json_object *rung = json_object_array_get_idx(rungs, i);
+
+		if (strcmp(object_text(rung, "name"), chosen) == 0 ||
+		        strcmp(object_text(rung, "name"), LOWEST) == 0)
+			return NULL;
+		if (!rung_works(rung) && *object_text(rung, "gain"))
+			return rung;
+	}
+	return NULL;
+}
+
+/* "Sampling works here: rung watchpoints." or what keeps it from working. */
+static void write_verdict(struct json_object *answer, struct json_object *rungs,
+        const struct options *options, char *ret_text, size_t size)
+{
+	const char *chosen = object_text(answer, "chosen");
+	bool dump = strcmp(object_text(answer, "tried"), "false") == 0;
+	const char *where = dump ? "there" : "here";
+	const char *wanted = options->rung && strcmp(options->rung, "auto") ? options->rung : NULL;
+	struct json_object *rung = rung_named(rungs, wanted ?: LOWEST);
 	const char *fix = object_text(rung, "fix");
-	char text[1024];
 
 	if (strcmp(chosen, NONE) != 0)
-		snprintf(text, sizeof(text), "Sampling works here: rung %s", chosen);
+		snprintf(ret_text, size, "Sampling %s %s: rung %s.", dump ? "should work" : "works",
+		        where, chosen);
 	else
-		snprintf(text, sizeof(text), "Sampling is impossible here: %s.%s%s",
-		        object_text(rung, "reason"), *fix ? " Fix: " : "", fix);
+		snprintf(ret_text, size, "%s%s %s %s: %s.%s%s%s", wanted ? "The rung " : "Sampling",
+		        wanted ?: "", wanted ? "cannot be had" : "is impossible", where,
+		        object_text(rung, "reason"), *fix ? " Fix: " : "", fix, *fix ? "." : "");
+}
+
+static void show_verdict(struct json_object *answer, struct json_object *rungs,
+        const struct options *options, const struct terminal *terminal)
+{
+	struct json_object *missed = missed_rung(rungs, object_text(answer, "chosen"));
+	char text[2048];
+	size_t length;
+
+	write_verdict(answer, rungs, options, text, sizeof(text));
+	length = strlen(text);
+	if (missed)
+		snprintf(text + length, sizeof(text) - length, " The rung %s would add: %s.",
+		        object_text(missed, "name"), object_text(missed, "gain"));
 	if (terminal->is_terminal)
 		wrap_words(text, terminal->width);
 	printf("%s\n\n", text);
@@ -132,7 +165,7 @@ static int add_rung(struct table *table, struct json_object *rung, const char *c
 	return table_add(table, fix_cells, false);
 }
 
-static int show(struct json_object *answer)
+static int show(struct json_object *answer, const struct options *options)
 {
 	static const struct table_column columns[] = {
 	        {"RUNG", LEFT, 0},
@@ -149,7 +182,7 @@ static int show(struct json_object *answer)
 	if (!json_object_object_get_ex(answer, "rungs", &rungs) ||
 	        !json_object_is_type(rungs, json_type_array))
 		return -EBADMSG;
-	show_verdict(rungs, chosen, &terminal);
+	show_verdict(answer, rungs, options, &terminal);
 	r = table_new(columns, 4, &terminal, &table);
 	for (size_t i = 0; r == 0 && i < json_object_array_length(rungs); i++)
 		r = add_rung(table, json_object_array_get_idx(rungs, i), chosen);
@@ -160,7 +193,7 @@ int command_doctor(const struct options *options, int n_operands, char **operand
 {
 	_cleanup_(json_object_putp) struct json_object *answer = NULL;
 	char program[PATH_MAX];
-	int r;
+	int status, r;
 
 	(void)n_operands, (void)operands;
 	if (daemon_program(program) < 0)
@@ -168,14 +201,14 @@ int command_doctor(const struct options *options, int n_operands, char **operand
 		        "the program mtld is not installed: looked beside mtl and "
 		        "for %s",
 		        program);
-	r = self_test(program, options, &answer);
-	if (r != MTL_DONE)
-		return r;
+	status = self_test(program, options, &answer);
+	if (!answer)
+		return status;
 	if (options->json) {
 		json_output(stdout, answer);
-		return MTL_DONE;
+		return status;
 	}
-	r = show(answer);
+	r = show(answer, options);
 	return r < 0 ? complain(MTL_FAILED, "the self-test cannot be shown: %s", strerror(-r))
-	             : MTL_DONE;
+	             : status;
 }

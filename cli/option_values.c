@@ -62,6 +62,19 @@ int value_duration(const char *text, void *field, char *ret_error, size_t error_
 	return 0;
 }
 
+/* mtld has the last word; here it is a matter of usage. */
+int value_rung(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	static const char *const names[] = {"auto", "pebs", "ibs", "counters", "watchpoints"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], text) == 0)
+			return value_text(text, field, ret_error, error_size);
+	snprintf(ret_error, error_size,
+	        "'%.60s' is no rung: give auto, pebs, ibs, counters or watchpoints", text);
+	return -EINVAL;
+}
+
 static int value_count(const char *text, void *field, char *ret_error, size_t error_size)
 {
 	return count_parse(text, field, ret_error, error_size);

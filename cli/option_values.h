@@ -15,6 +15,7 @@ int value_text(const char *text, void *field, char *ret_error, size_t error_size
 int value_size(const char *text, void *field, char *ret_error, size_t error_size);     /* double */
 int value_seconds(const char *text, void *field, char *ret_error, size_t error_size);  /* double */
 int value_duration(const char *text, void *field, char *ret_error, size_t error_size); /* > 0 */
+int value_rung(const char *text, void *field, char *ret_error, size_t error_size);     /* char * */
 
 /* struct number_list */
 int value_sizes(const char *text, void *field, char *ret_error, size_t error_size);

@@ -63,6 +63,10 @@ static const struct row rows[] = {
                 FIELD(record)},
         {"duration", "S", "end the command after S seconds (default: when it ends by itself)",
                 COMMAND_RUN, value_duration, FIELD(duration)},
+        {"rung", "NAME",
+                "measure with pebs, ibs, counters or watchpoints, or not at all (default: auto, "
+                "the best that works)",
+                COMMAND_RUN | COMMAND_DOCTOR, value_rung, FIELD(rung)},
         {"verbose", NULL, "show what mtld says", COMMAND_RUN | COMMAND_DOCTOR, value_flag,
                 FIELD(verbose)},
         {"watch", NULL, "go on, with a new curve about once a second", COMMAND_CURVE, value_flag,

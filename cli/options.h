@@ -48,6 +48,7 @@ struct options {
 	const char *socket, *root;
 	bool help, version, json, csv, watch, verbose;
 	const char *record, *from;
+	const char *rung; /* NULL: as mtld is configured */
 	struct number_list sizes, windows;
 	double reference, duration, wait, idle;
 	/* of mtl trace */

@@ -41,6 +41,19 @@ int daemon_program(char ret_path[static PATH_MAX])
 	return access(ret_path, X_OK) == 0 ? 0 : -errno;
 }
 
+void daemon_arguments(const struct options *options, const char **argv, int n)
+{
+	const char *given[][2] = {{"--root", options->root}, {"--rung", options->rung}};
+
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+		if (!given[i][1])
+			continue;
+		argv[n++] = given[i][0];
+		argv[n++] = given[i][1];
+	}
+	argv[n] = NULL;
+}
+
 static bool make_directory(struct private_daemon *daemon, const char *parent)
 {
 	int n;
@@ -70,11 +83,10 @@ static void remove_directory(struct private_daemon *daemon)
 	daemon->directory[0] = '\0';
 }
 
-static void __attribute__((noreturn))
-daemon_child(const char *program, const struct private_daemon *daemon, const char *root)
+static void __attribute__((noreturn)) daemon_child(
+        const char *program, const struct private_daemon *daemon, const struct options *options)
 {
-	const char *argv[] = {
-	        program, "--socket", daemon->socket, root ? "--root" : NULL, root, NULL};
+	const char *argv[DAEMON_ARGUMENTS_MAX] = {program, "--socket", daemon->socket};
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t none;
 
@@ -89,6 +101,7 @@ daemon_child(const char *program, const struct private_daemon *daemon, const cha
 	unsetenv("LISTEN_FDS");
 	unsetenv("LISTEN_PID");
 	unsetenv("WATCHDOG_USEC");
+	daemon_arguments(options, argv, 3);
 	execv(program, (char *const *)argv);
 	_exit(127);
 }
@@ -108,7 +121,7 @@ static int launch(const struct options *options, struct private_daemon *daemon)
 	daemon->messages = options->verbose ? -1 : memfd_create("mtld messages", MFD_CLOEXEC);
 	r = process_fork(&daemon->process);
 	if (r == 1)
-		daemon_child(program, daemon, options->root);
+		daemon_child(program, daemon, options);
 	return r < 0 ? complain(MTL_FAILED, "cannot start %s: %s", program, strerror(-r))
 	             : MTL_DONE;
 }

@@ -32,6 +32,12 @@ void private_daemon_done(struct private_daemon *daemon);
  */
 int private_daemon_explain(struct private_daemon *daemon, int error);
 
+/* Room for the arguments of both, and more. */
+#define DAEMON_ARGUMENTS_MAX 10
+
+/* Appends the options that mtld has too, and the NULL behind the last, to argv with n arguments. */
+void daemon_arguments(const struct options *options, const char **argv, int n);
+
 /* The mtld beside this program, else the installed one; -ENOENT when there is neither. */
 int daemon_program(char ret_path[static PATH_MAX]);
 

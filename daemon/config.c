@@ -20,6 +20,7 @@
 #include <strings.h>
 #include "cleanup.h"
 #include "config.h"
+#include "ladder.h"
 
 #ifndef MTL_SYSCONFDIR
 #define MTL_SYSCONFDIR "/etc"
@@ -166,6 +167,14 @@ static int read_group(const struct key *key, const char *text, void *member)
 	return 0;
 }
 
+static int read_rung(const struct key *key, const char *text, void *member)
+{
+	if (strcmp(text, "auto") != 0 && ladder_rung_named(text) == N_RUNGS)
+		return -EINVAL;
+	snprintf(member, (size_t)key->high, "%s", text);
+	return 0;
+}
+
 static void print_fraction(const void *member, char *ret_text, size_t size)
 {
 	snprintf(ret_text, size, "%.10g%%", *(const double *)member * 100);
@@ -213,6 +222,8 @@ static const struct key keys[] = {
         KEY(realtime, read_switch, print_switch, 0, 0, "yes or no"),
         KEY(socket_group, read_group, print_text, 0, sizeof(((struct config *)0)->socket_group),
                 "the name of a group, at most 31 letters, digits, _ - . (empty: root only)"),
+        KEY(rung, read_rung, print_text, 0, sizeof(((struct config *)0)->rung),
+                "auto, pebs, ibs, counters or watchpoints"),
 };
 
 #define N_KEYS (sizeof(keys) / sizeof(*keys))
@@ -230,6 +241,7 @@ void config_defaults(struct config *ret_config)
 	        .ring_bytes = 65536,
 	        .realtime = true,
 	        .socket_group = "mtl",
+	        .rung = "auto",
 	};
 }
 

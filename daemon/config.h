@@ -24,6 +24,7 @@ struct config {
 	unsigned ring_bytes;   /* per-CPU event ring, power of two, 4096..16 MiB; default 64K */
 	bool realtime;         /* arm from the target's own CPU, real-time; default yes */
 	char socket_group[32]; /* may see and track everything; default "mtl" */
+	char rung[16];         /* of the ladder, to be used or none; default "auto": the best */
 };
 
 void config_defaults(struct config *ret_config);

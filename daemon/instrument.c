@@ -13,13 +13,14 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "pmu.h"
+#include "pmu_trial.h"
 #include "proc.h"
 
-static int refuse(struct instrument *instrument, const char *reason, const char *fix)
+static void refuse(struct ladder_outcome *outcome, const char *reason, const char *fix)
 {
-	snprintf(instrument->reason, sizeof(instrument->reason), "%s", reason);
-	snprintf(instrument->fix, sizeof(instrument->fix), "%s", fix);
-	return 0;
+	snprintf(outcome->reason, sizeof(outcome->reason), "%s", reason);
+	snprintf(outcome->fix, sizeof(outcome->fix), "%s", fix);
 }
 
 static const char *fix_for_refusal(const char *root)
@@ -33,14 +34,15 @@ static const char *fix_for_refusal(const char *root)
 	       "CAP_SYS_PTRACE";
 }
 
-static int no_source(struct instrument *instrument, const char *root, int r, const char *error)
+static void no_source(struct ladder_outcome *outcome, const char *root, int r, const char *error)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
-		return refuse(instrument,
+		refuse(outcome,
 			"the kernel offers no type information (/sys/kernel/btf/vmlinux is missing)",
 			"use a kernel with CONFIG_DEBUG_INFO_BTF=y (Debian's kernels have it); in a "
 			"container, bind-mount /sys/kernel/btf");
-	return refuse(instrument, error, r == -EPERM || r == -EACCES ? fix_for_refusal(root) : "");
+	else
+		refuse(outcome, error, r == -EPERM || r == -EACCES ? fix_for_refusal(root) : "");
 }
 
 static const char *fix_for_calibration(const char *root, int r)
@@ -55,30 +57,73 @@ static const char *fix_for_calibration(const char *root, int r)
 	return "";
 }
 
-static int try_instrument(struct instrument *instrument, const struct config *config,
-	const char *root)
+static void give_up(struct instrument *instrument)
+{
+	instrument->sampler = sampler_free(instrument->sampler);
+	instrument->source = source_free(instrument->source);
+}
+
+/* "4 debug registers, armed own-cpu, fire once an arm; a trap costs 9.8 us" */
+static void describe(const struct instrument *instrument, struct ladder_outcome *outcome)
+{
+	const struct calibration *calibration = &instrument->calibration;
+
+	outcome->works = true;
+	snprintf(outcome->reason, sizeof(outcome->reason),
+		"%u debug registers (method %s) fire once for each arm; a trap costs a target %.2g us",
+		calibration->slots, instrument_method(instrument), calibration->trap_seconds * 1e6);
+}
+
+static void try_watchpoints(struct instrument *instrument, const struct config *config,
+	const char *root, struct ladder_outcome *outcome)
 {
 	char error[168] = "", reason[256];
 	int r = source_new(config->ring_bytes, &instrument->source, error, sizeof(error));
 
-	if (r < 0)
-		return no_source(instrument, root, r, error[0] ? error : strerror(-r));
+	if (r < 0) {
+		no_source(outcome, root, r, error[0] ? error : strerror(-r));
+		return;
+	}
 	r = sampler_new(instrument->source, config->realtime, &instrument->sampler);
 	if (r < 0)
 		snprintf(error, sizeof(error), "cannot start the armers: %s", strerror(-r));
 	else
 		r = calibration_run(instrument->source, instrument->sampler, &instrument->calibration,
 			error, sizeof(error));
-	if (r == 0)
-		return refuse(instrument,
-			"hardware watchpoints work; no PMU address samples are used by this version", "");
-	instrument->sampler = sampler_free(instrument->sampler);
-	instrument->source = source_free(instrument->source);
+	if (r == 0) {
+		describe(instrument, outcome);
+		return;
+	}
+	give_up(instrument);
 	if (r == -EIO)
 		snprintf(reason, sizeof(reason),
 			"hardware watchpoints are accepted but do not fire, as under some hypervisors (%s)",
 			error);
-	return refuse(instrument, r == -EIO ? reason : error, fix_for_calibration(root, r));
+	refuse(outcome, r == -EIO ? reason : error, fix_for_calibration(root, r));
+}
+
+/* A machine whose /proc/cpuinfo is hidden has no PMU that could be known. */
+static int climb(struct instrument *instrument, const struct config *config, const char *root,
+	const struct ladder_outcome *watchpoints)
+{
+	static const struct pmu_machine unknown = {.paranoid = INT32_MAX};
+	_cleanup_free_ struct pmu_machine *machine = NULL;
+	_cleanup_free_ struct pmu_event *events = NULL;
+	struct ladder_facts facts = {
+		.watchpoints = watchpoints, .trial = pmu_trial, .in_use = ladder_in_use};
+	int r = pmu_discover(root, &machine);
+
+	if (r == -ENOMEM)
+		return r;
+	facts.machine = machine ?: &unknown;
+	r = pmu_events(facts.machine, &events, &facts.n_events);
+	if (r < 0)
+		return r;
+	facts.events = events;
+	ladder_judge(&facts, ladder_rung_named(config->rung), &instrument->ladder);
+	if (instrument->ladder.chosen == RUNG_NONE)
+		give_up(instrument);
+	return 0;
 }
 
 DEFINE_CLEANUP(struct instrument, instrument_free)
@@ -86,7 +131,9 @@ DEFINE_CLEANUP(struct instrument, instrument_free)
 int instrument_new(const struct config *config, const char *root, struct instrument **ret_instrument)
 {
 	_cleanup_(instrument_freep) struct instrument *instrument = calloc(1, sizeof(*instrument));
+	struct ladder_outcome watchpoints = {0};
 	struct rlimit files;
+	int r;
 
 	if (!instrument)
 		return -ENOMEM;
@@ -96,7 +143,10 @@ int instrument_new(const struct config *config, const char *root, struct instrum
 	}
 	instrument->l2_bytes = proc_cache_bytes(root, 2, NULL);
 	instrument->last_cache_bytes = proc_cache_bytes(root, 0, NULL);
-	try_instrument(instrument, config, root);
+	try_watchpoints(instrument, config, root, &watchpoints);
+	r = climb(instrument, config, root, &watchpoints);
+	if (r < 0)
+		return r;
 	*ret_instrument = TAKE_PTR(instrument);
 	return 0;
 }
@@ -116,4 +166,14 @@ const char *instrument_method(const struct instrument *instrument)
 	static const char *const names[] = {[WATCH_OWN_CPU] = "own-cpu", [WATCH_ONE_SHOT] = "one-shot"};
 
 	return instrument->source ? names[instrument->calibration.method] : "";
+}
+
+const char *instrument_rung(const struct instrument *instrument)
+{
+	return instrument->ladder.rungs[instrument->ladder.chosen].name;
+}
+
+const struct rung *instrument_decisive(const struct instrument *instrument)
+{
+	return &instrument->ladder.rungs[instrument->ladder.decisive];
 }

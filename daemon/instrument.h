@@ -3,12 +3,14 @@
 #define MTLD_INSTRUMENT_H
 
 /*
- * The measuring instrument as a whole: source, sampler and calibration, or the reason why there is
- * none here. Found once at start; `mtld --self-test` shows the same.
+ * The measuring instrument as a whole: source, sampler and calibration, and the rung of the ladder it
+ * stands on, or the reason why there is none here. Found once at start; `mtld --self-test` shows the
+ * same.
  */
 
 #include "calibration.h"
 #include "config.h"
+#include "ladder.h"
 #include "sampler.h"
 #include "source.h"
 
@@ -17,8 +19,7 @@ struct instrument {
 	struct sampler *sampler;
 	struct calibration calibration;
 	double l2_bytes, last_cache_bytes; /* of this machine; 0: unknown */
-	char reason[256]; /* why this rung */
-	char fix[256];    /* what would help; "" when nothing is needed */
+	struct ladder ladder;
 };
 
 /* Always succeeds but for -ENOMEM; instrument->source tells whether sampling works. */
@@ -26,5 +27,9 @@ int instrument_new(const struct config *config, const char *root, struct instrum
 struct instrument *instrument_free(struct instrument *instrument);
 
 const char *instrument_method(const struct instrument *instrument);
+
+/* The rung it stands on: "watchpoints"; "none": there is none. And the one that explains the choice. */
+const char *instrument_rung(const struct instrument *instrument);
+const struct rung *instrument_decisive(const struct instrument *instrument);
 
 #endif

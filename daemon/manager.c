@@ -392,6 +392,7 @@ void manager_status(struct manager *manager, struct manager_status *ret_status)
 {
 	const struct instrument *instrument = manager->instrument;
 	const struct calibration *calibration = &instrument->calibration;
+	const struct rung *decisive = instrument_decisive(instrument);
 
 	*ret_status = (struct manager_status){
 		.pid = getpid(),
@@ -408,10 +409,9 @@ void manager_status(struct manager *manager, struct manager_status *ret_status)
 	};
 	for (unsigned i = 0; i < manager->n_entries; i++)
 		ret_status->lost += manager->entries[i]->tracked->counts.lost;
-	snprintf(ret_status->rung, sizeof(ret_status->rung), "%s",
-		instrument->source ? "watchpoints" : "none");
-	snprintf(ret_status->reason, sizeof(ret_status->reason), "%s", instrument->reason);
-	snprintf(ret_status->fix, sizeof(ret_status->fix), "%s", instrument->fix);
+	snprintf(ret_status->rung, sizeof(ret_status->rung), "%s", instrument_rung(instrument));
+	snprintf(ret_status->reason, sizeof(ret_status->reason), "%s", decisive->reason);
+	snprintf(ret_status->fix, sizeof(ret_status->fix), "%s", decisive->fix);
 	snprintf(ret_status->method, sizeof(ret_status->method), "%s", instrument_method(instrument));
 }
 

@@ -33,8 +33,8 @@ struct manager_process {
 struct manager_status {
 	pid_t pid;
 	double uptime_seconds;
-	char rung[16];    /* "watchpoints" or "none" */
-	char reason[256]; /* why this rung; with "none": what is missing */
+	char rung[16];    /* of the ladder: "watchpoints" ...; "none" */
+	char reason[320]; /* why this rung; with "none": what is missing */
 	char fix[256];    /* what would help; "" when nothing is needed */
 	char method[16];  /* "own-cpu" or "one-shot"; "" when none */
 	unsigned slots;

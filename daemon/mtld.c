@@ -18,6 +18,7 @@
 #include <systemd/sd-event.h>
 #include "cleanup.h"
 #include "config.h"
+#include "ladder.h"
 #include "listen.h"
 #include "log.h"
 #include "manager.h"
@@ -34,6 +35,7 @@ DEFINE_CLEANUP(struct server, server_free)
 struct settings {
 	const char *socket, *config; /* NULL: the default */
 	const char *root;
+	const char *rung; /* NULL: as configured */
 	bool self_test, json, help, version;
 };
 
@@ -41,6 +43,7 @@ static const struct option long_options[] = {
         {"socket", required_argument, NULL, 's'},
         {"config", required_argument, NULL, 'c'},
         {"root", required_argument, NULL, 'r'},
+        {"rung", required_argument, NULL, 'R'},
         {"self-test", no_argument, NULL, 't'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
@@ -55,6 +58,8 @@ static const char help_text[] =
         "  --config FILE   read FILE (default " MTL_SYSCONFDIR
         "/mtld/mtld.conf, which may be missing)\n"
         "  --root DIR      look for /proc and /sys under DIR\n"
+        "  --rung NAME     measure with pebs, ibs, counters or watchpoints, or not at all\n"
+        "                  (auto: the best that works)\n"
         "  --self-test     report what this machine allows, and end\n"
         "  --json          the report of --self-test as one JSON object\n"
         "  --help          this text\n"
@@ -75,6 +80,9 @@ static int take_option(int option, struct settings *settings)
 		return 0;
 	case 'r':
 		settings->root = optarg;
+		return 0;
+	case 'R':
+		settings->rung = optarg;
 		return 0;
 	case 't':
 		settings->self_test = true;
@@ -103,6 +111,13 @@ static int parse_arguments(int argc, char **argv, struct settings *ret_settings)
 			return -EINVAL;
 	if (optind < argc) {
 		log_line(SD_ERR, "unexpected argument \"%s\"; see mtld --help", argv[optind]);
+		return -EINVAL;
+	}
+	if (settings.rung && strcmp(settings.rung, "auto") != 0 &&
+	        ladder_rung_named(settings.rung) == N_RUNGS) {
+		log_line(SD_ERR,
+		        "--rung: \"%s\" is none of auto, pebs, ibs, counters, watchpoints",
+		        settings.rung);
 		return -EINVAL;
 	}
 	if (settings.json && !settings.self_test) {
@@ -155,12 +170,17 @@ static int failed(const char *what, int r)
 }
 
 /* Whether there is anything to serve; DONE or IMPOSSIBLE. */
-static int check_rung(struct manager *manager, struct manager_status *ret_status)
+static int check_rung(
+        struct manager *manager, const struct config *config, struct manager_status *ret_status)
 {
+	bool forced = strcmp(config->rung, "auto") != 0;
+
 	manager_status(manager, ret_status);
 	if (strcmp(ret_status->rung, "none") != 0)
 		return DONE;
-	log_line(SD_ERR, "sampling is impossible here: %s%s%s", ret_status->reason,
+	log_line(SD_ERR, "%s%s%s: %s%s%s", forced ? "rung " : "sampling",
+	        forced ? config->rung : "",
+	        forced ? " cannot be had here" : " is impossible here", ret_status->reason,
 	        *ret_status->fix ? "; " : "", ret_status->fix);
 	sd_notifyf(false, "STATUS=sampling is impossible here: %s", ret_status->reason);
 	return IMPOSSIBLE;
@@ -187,7 +207,7 @@ static int serve(const struct settings *settings, const struct config *config)
 	r = manager_new(event, config, settings->root, &manager);
 	if (r < 0)
 		return failed("the sampler cannot start", r);
-	r = check_rung(manager, &status);
+	r = check_rung(manager, config, &status);
 	if (r != DONE)
 		return r;
 	r = server_new(event, manager, config, settings->root, listen_fd(socket), NULL, &server);
@@ -201,17 +221,31 @@ static int serve(const struct settings *settings, const struct config *config)
 	return r < 0 ? failed("the event loop ended", r) : DONE;
 }
 
-static int run(const struct settings *settings)
+/* The self-test asks the machine, not the configuration. */
+static int configure(const struct settings *settings, struct config *config)
 {
-	struct config config;
 	char problem[512];
-	int r;
 
-	config_defaults(&config);
-	if (config_load(settings->config, &config, problem, sizeof(problem)) < 0) {
+	config_defaults(config);
+	if (!settings->self_test &&
+	        config_load(settings->config, config, problem, sizeof(problem)) < 0) {
 		log_line(SD_ERR, "%s", problem);
 		return USAGE;
 	}
+	if (settings->rung)
+		snprintf(config->rung, sizeof(config->rung), "%s", settings->rung);
+	return DONE;
+}
+
+static int run(const struct settings *settings)
+{
+	struct config config;
+	int r = configure(settings, &config);
+
+	if (r != DONE)
+		return r;
+	if (settings->self_test)
+		return self_test_run(&config, settings->root, settings->json);
 	r = prepare_process();
 	return r < 0 ? failed("signals", r) : serve(settings, &config);
 }
@@ -226,7 +260,5 @@ int main(int argc, char **argv)
 		return fputs(help_text, stdout) < 0 ? FAILED : DONE;
 	if (settings.version)
 		return puts("mtld " MTL_VERSION) < 0 ? FAILED : DONE;
-	if (settings.self_test)
-		return self_test_run(settings.root, settings.json);
 	return run(&settings);
 }

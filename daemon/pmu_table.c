@@ -79,8 +79,8 @@ static const struct pmu_codes gracemont = {
 static const struct pmu_codes zen1 = {
         AMD_JSON "amdzen1/memory.json, cache.json, recommended.json (all_dc_accesses)",
         {
-                {PMU_COUNT_ACCESSES, "ls_dispatch: loads, stores, load-stores", 0x0729},
-                {PMU_COUNT_L1_MISSES, "ls_mab_alloc: loads, stores", 0x0341},
+                {PMU_COUNT_ACCESSES, "ls_dispatch (loads, stores, load-stores)", 0x0729},
+                {PMU_COUNT_L1_MISSES, "ls_mab_alloc (loads, stores)", 0x0341},
                 {PMU_COUNT_L2_MISSES, "l2_cache_req_stat.ls_rd_blk_c", 0x0864},
         },
 };
@@ -88,20 +88,20 @@ static const struct pmu_codes zen1 = {
 static const struct pmu_codes zen2 = {
         AMD_JSON "amdzen2/memory.json (ls_refills_from_sys), cache.json, recommended.json",
         {
-                {PMU_COUNT_ACCESSES, "ls_dispatch: loads, stores, load-stores", 0x0729},
-                {PMU_COUNT_L1_MISSES, "ls_refills_from_sys: all sources", 0x5b43},
+                {PMU_COUNT_ACCESSES, "ls_dispatch (loads, stores, load-stores)", 0x0729},
+                {PMU_COUNT_L1_MISSES, "ls_refills_from_sys (all sources)", 0x5b43},
                 {PMU_COUNT_L2_MISSES, "l2_cache_req_stat.ls_rd_blk_c", 0x0864},
-                {PMU_COUNT_LLC_MISSES, "ls_refills_from_sys: DRAM, caches of another die", 0x5843},
+                {PMU_COUNT_LLC_MISSES, "ls_refills_from_sys (DRAM, caches of another die)", 0x5843},
         },
 };
 
 static const struct pmu_codes zen3 = {
         AMD_JSON "amdzen3/memory.json (ls_any_fills_from_sys), cache.json, recommended.json",
         {
-                {PMU_COUNT_ACCESSES, "ls_dispatch: loads, stores, load-stores", 0x0729},
-                {PMU_COUNT_L1_MISSES, "ls_any_fills_from_sys: all sources", 0x5f44},
+                {PMU_COUNT_ACCESSES, "ls_dispatch (loads, stores, load-stores)", 0x0729},
+                {PMU_COUNT_L1_MISSES, "ls_any_fills_from_sys (all sources)", 0x5f44},
                 {PMU_COUNT_L2_MISSES, "l2_cache_req_stat.ls_rd_blk_c", 0x0864},
-                {PMU_COUNT_LLC_MISSES, "ls_any_fills_from_sys: beyond the CCX", 0x5c44},
+                {PMU_COUNT_LLC_MISSES, "ls_any_fills_from_sys (beyond the CCX)", 0x5c44},
         },
 };
 
@@ -110,10 +110,10 @@ static const struct pmu_codes zen4 = {
         "amdzen4/cache.json (ls_any_fills_from_sys), amdzen5/load-store.json, l2-cache.json, "
         "recommended.json",
         {
-                {PMU_COUNT_ACCESSES, "ls_dispatch: loads, stores, load-stores", 0x0729},
+                {PMU_COUNT_ACCESSES, "ls_dispatch (loads, stores, load-stores)", 0x0729},
                 {PMU_COUNT_L1_MISSES, "ls_any_fills_from_sys.all", 0xff44},
                 {PMU_COUNT_L2_MISSES, "l2_cache_req_stat.ls_rd_blk_c", 0x0864},
-                {PMU_COUNT_LLC_MISSES, "ls_any_fills_from_sys: beyond the CCX", 0xdc44},
+                {PMU_COUNT_LLC_MISSES, "ls_any_fills_from_sys (beyond the CCX)", 0xdc44},
         },
 };
 

@@ -563,7 +563,6 @@ void tracked_origin(const struct tracked *tracked, double overhead_daemon,
 	*ret_origin = (struct mtl_curve_origin){
 		.pid = tracked->pid,
 		.method = "residual",
-		.rung = "watchpoints",
 		.clock = "cpu",
 		.window_seconds = tracked->config->window_seconds,
 		.wall_seconds = wall_seconds(tracked),
@@ -575,6 +574,7 @@ void tracked_origin(const struct tracked *tracked, double overhead_daemon,
 		.overhead_daemon = overhead_daemon,
 	};
 	snprintf(ret_origin->comm, sizeof(ret_origin->comm), "%s", tracked->comm);
+	snprintf(ret_origin->rung, sizeof(ret_origin->rung), "%s", instrument_rung(tracked->instrument));
 	write_note(tracked, ret_origin->note, sizeof(ret_origin->note));
 }
 

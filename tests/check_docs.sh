@@ -33,7 +33,7 @@ done
 [ $bad -eq 0 ] || exit 1
 
 options() { # options in a text; foreign ones (of systemctl, valgrind, tests/machine/run.sh) are not ours to check
-    grep -oE -- '--[a-z][a-z-]+' | grep -vxE -- '--(now|help-all|cpus|tool|trace-mem|log-file|cflags|libs)' | sort -u
+    grep -oE -- '--[a-z][a-z-]+' | grep -vxE -- '--(now|help-all|cpus|tool|trace-mem|log-file|cflags|libs|parents)' | sort -u
 }
 
 # --- programs against README.md

@@ -60,6 +60,7 @@ static void has_defaults(void **state)
 	        {"ring_bytes", "65536"},
 	        {"realtime", "yes"},
 	        {"socket_group", "mtl"},
+	        {"rung", "auto"},
 	};
 	struct config config;
 	char value[64];
@@ -96,6 +97,8 @@ static void accepts(void **state)
 	        {"realtime", "true", "yes"},
 	        {"socket_group", "adm", "adm"},
 	        {"socket_group", "", ""},
+	        {"rung", "auto", "auto"},
+	        {"rung", "counters", "counters"},
 	        {"socket_group", "cache-people_2", "cache-people_2"},
 	};
 
@@ -151,6 +154,9 @@ static void refuses_values(void **state)
 	        {"realtime", "maybe"},
 	        {"realtime", ""},
 	        {"socket_group", "a b"},
+	        {"rung", ""},
+	        {"rung", "none"},
+	        {"rung", "PEBS"},
 	        {"socket_group", "-a"},
 	        {"socket_group", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},
 	};
@@ -280,6 +286,7 @@ static void file_agrees_with_table(void **state)
 	        .ring_bytes = 8192,
 	        .realtime = false,
 	        .socket_group = "other",
+	        .rung = "pebs",
 	};
 	struct config defaults;
 	char *text = uncomment("etc/mtld.conf"), value[64], expected[64];

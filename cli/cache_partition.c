@@ -6,8 +6,8 @@
  * The cache is the one described by --ways and --size, or the one resctrl can divide, or the last
  * level as sysfs has it. Of resctrl's, the ways that groups in exclusive mode hold are nobody
  * else's; all others are divided, in every cache of that level alike, since a process may run on
- * any CPU. Masks are then those of the plan (resctrl.h), which knows about holes and bits that I/O
- * fills too.
+ * any CPU, or in those that --domain names. Masks are then those of the plan (resctrl.h), which
+ * knows about holes and bits that I/O fills too.
  */
 
 #include "cache_partition.h"
@@ -21,6 +21,7 @@
 #include "cleanup.h"
 #include "demands.h"
 #include "divide.h"
+#include "terminal.h"
 
 void cache_partition_done(struct cache_partition *partition)
 {
@@ -47,22 +48,61 @@ static int from_options(struct cache_partition *partition)
 	return MTL_DONE;
 }
 
-/* Ways that can be given in every cache of the level. */
+static bool is_chosen(const struct options *options, int id)
+{
+	const struct number_list *list = &options->domains;
+	bool chosen = list->n == 0;
+
+	for (size_t i = 0; i < list->n; i++)
+		chosen |= list->values[i] == id;
+	return chosen;
+}
+
+static int check_domains(const struct options *options, const struct resctrl_cache *level)
+{
+	char ids[256] = "";
+
+	for (size_t i = 0; i < level->n_domains; i++)
+		text_append(ids, sizeof(ids), "%s%d", i ? ", " : "", level->domains[i].id);
+	for (size_t k = 0; k < options->domains.n; k++) {
+		bool there = false;
+
+		for (size_t i = 0; i < level->n_domains; i++)
+			there |= level->domains[i].id == options->domains.values[k];
+		if (!there)
+			return complain(MTL_USAGE,
+			        "partition: --domain: there is no L%d cache with id %.0f; those "
+			        "of this machine are %s",
+			        level->level, options->domains.values[k], ids);
+	}
+	return MTL_DONE;
+}
+
+/* Ways that can be given in every cache of the level, or of those chosen. */
 static int from_resctrl(struct cache_partition *partition)
 {
 	const struct resctrl_cache *level =
 	        resctrl_cache(&partition->geometry, 3) ?: resctrl_cache(&partition->geometry, 2);
-	uint64_t bytes = level->domains[0].bytes_per_bit;
+	const struct resctrl_domain *first = NULL;
 	uint32_t taken = 0;
+	uint64_t bytes;
 
+	if (check_domains(partition->options, level) != MTL_DONE)
+		return MTL_USAGE;
 	for (size_t i = 0; i < level->n_domains; i++) {
-		taken |= level->domains[i].taken;
-		if (level->domains[i].bytes_per_bit != bytes)
+		const struct resctrl_domain *domain = &level->domains[i];
+
+		if (!is_chosen(partition->options, domain->id))
+			continue;
+		first = first ?: domain;
+		taken |= domain->taken;
+		if (domain->bytes_per_bit != first->bytes_per_bit)
 			return complain(MTL_FAILED,
-			        "the L%d caches of this machine differ in size: give --ways and "
-			        "--size of one",
-			        level->level);
+			        "the L%d caches %d and %d differ in size: choose those of one "
+			        "size with --domain",
+			        level->level, first->id, domain->id);
 	}
+	bytes = first->bytes_per_bit;
 	partition->level = level;
 	partition->cache.ways = (unsigned)__builtin_popcount(level->cbm_mask & ~taken);
 	if (partition->cache.ways == 0)
@@ -107,6 +147,8 @@ static int find_cache(struct cache_partition *partition)
 	r = resctrl_geometry_read(&partition->place, &partition->geometry, error, sizeof(error));
 	if (r == 0)
 		return from_resctrl(partition);
+	if (partition->options->domains.n)
+		return complain(MTL_FAILED, "cannot choose a --domain: %s", error);
 	return partition->options->apply ? complain(MTL_FAILED, "cannot --apply: %s", error)
 	                                 : from_machine(partition, error);
 }
@@ -142,13 +184,15 @@ static int check_operands(const struct cache_partition *partition)
 
 /* --- resctrl */
 
-/* What plans are made of, one of each for a cluster; processes of all of them in one array. */
+/* What plans are made of, one of each for a cluster, and shares for each chosen domain; processes
+ * of all of them in one array. */
 struct wishes {
 	struct resctrl_request *requests;
 	struct resctrl_share *shares;
 	char (*names)[RESCTRL_NAME_LENGTH + 1];
 	int *pids;
-	size_t n_pids; /* so far */
+	size_t n_pids;   /* so far */
+	size_t n_shares; /* of a cluster */
 };
 
 static void wishes_done(struct wishes *wishes)
@@ -166,10 +210,23 @@ static bool wishes_init(const struct cache_partition *partition, struct wishes *
 	for (size_t i = 0; i < partition->list.n; i++)
 		processes += partition->list.operands[i].n_pids;
 	wishes->requests = calloc(n, sizeof(*wishes->requests));
-	wishes->shares = calloc(n, sizeof(*wishes->shares));
+	wishes->n_shares = partition->options->domains.n ?: 1;
+	wishes->shares = calloc(n * wishes->n_shares, sizeof(*wishes->shares));
 	wishes->names = calloc(n, sizeof(*wishes->names));
 	wishes->pids = calloc(processes + 1, sizeof(*wishes->pids));
 	return wishes->requests && wishes->shares && wishes->names && wishes->pids;
+}
+
+/* Its own group of resctrl: what is divided anew. Others get a new one. */
+static bool has_own_group(const struct demand_operand *operand)
+{
+	return operand->kind == DEMAND_RESCTRL && !strstr(operand->name, "mon_groups/");
+}
+
+static bool is_ours(const struct demand_operand *operand)
+{
+	return has_own_group(operand) &&
+	       strncmp(operand->name, RESCTRL_PREFIX, strlen(RESCTRL_PREFIX)) == 0;
 }
 
 /* The name of a cluster: its members' names. Its processes go behind those that are there. */
@@ -178,7 +235,7 @@ static void add_member(const struct demand_operand *operand, struct wishes *wish
 	size_t length = strlen(name);
 
 	snprintf(name + length, RESCTRL_NAME_LENGTH + 1 - length, "%s%s", length ? "+" : "",
-	        operand->name);
+	        operand->name + (is_ours(operand) ? strlen(RESCTRL_PREFIX) : 0));
 	for (size_t i = 0; i < operand->n_pids; i++)
 		wishes->pids[wishes->n_pids++] = operand->pids[i];
 }
@@ -188,18 +245,37 @@ static void make_request(
         const struct cache_partition *partition, unsigned cluster, struct wishes *wishes)
 {
 	const struct division *division = &partition->division;
-	struct resctrl_share *share = &wishes->shares[cluster];
+	struct resctrl_share *shares = &wishes->shares[cluster * wishes->n_shares];
+	const struct number_list *domains = &partition->options->domains;
 	char *name = wishes->names[cluster];
 	size_t first = wishes->n_pids;
 
 	for (size_t i = 0; i < partition->list.n; i++)
 		if (division->cluster[i] == cluster)
 			add_member(&partition->list.operands[i], wishes, name);
-	*share = (struct resctrl_share){.level = partition->level->level,
-	        .domain = RESCTRL_EVERY_DOMAIN,
-	        .ways = division->ways[mtl_division_first(division, cluster)]};
+	for (size_t k = 0; k < wishes->n_shares; k++)
+		shares[k] = (struct resctrl_share){.level = partition->level->level,
+		        .domain = domains->n ? (int)domains->values[k] : RESCTRL_EVERY_DOMAIN,
+		        .ways = division->ways[mtl_division_first(division, cluster)]};
 	wishes->requests[cluster] = (struct resctrl_request){
-	        name, wishes->pids + first, wishes->n_pids - first, share, 1};
+	        name, wishes->pids + first, wishes->n_pids - first, shares, wishes->n_shares};
+}
+
+static bool is_alone(const struct division *division, size_t i)
+{
+	size_t members = 0;
+
+	for (size_t j = 0; j < division->list->n; j++)
+		members += division->cluster[j] == division->cluster[i];
+	return members == 1;
+}
+
+/* Its lines are for a group of others that is there. */
+static bool stays_theirs(const struct division *division, size_t i)
+{
+	const struct demand_operand *operand = &division->list->operands[i];
+
+	return has_own_group(operand) && !is_ours(operand) && is_alone(division, i);
 }
 
 /* Masks and lines of the plan into the division. */
@@ -215,7 +291,8 @@ static int take_plan(struct cache_partition *partition)
 		        &partition->plan->groups[division->cluster[i]];
 
 		division->masks[i] = group->n_masks ? group->masks[0].mask : 0;
-		division->lines[i].group = strdup(group->name);
+		division->lines[i].group = strdup(
+		        stays_theirs(division, i) ? partition->list.operands[i].name : group->name);
 		division->lines[i].schemata = strdup(group->schemata);
 		if (!division->lines[i].group || !division->lines[i].schemata)
 			return complain(MTL_FAILED, "out of memory");
@@ -227,6 +304,7 @@ int cache_partition_plan(struct cache_partition *partition)
 {
 	_cleanup_(wishes_done) struct wishes wishes = {0};
 	size_t n = partition->division.n_clusters;
+	struct resctrl_geometry geometry = partition->geometry;
 	char error[RESCTRL_ERROR];
 	int r;
 
@@ -236,7 +314,9 @@ int cache_partition_plan(struct cache_partition *partition)
 		return complain(MTL_FAILED, "out of memory");
 	for (unsigned c = 0; c < n; c++)
 		make_request(partition, c, &wishes);
-	r = resctrl_plan_new(&partition->geometry, wishes.requests, n, RESCTRL_SHAREABLE_LAST,
+	for (size_t i = 0; i < partition->list.n; i++) /* they take no other class of service */
+		geometry.groups -= stays_theirs(&partition->division, i);
+	r = resctrl_plan_new(&geometry, wishes.requests, n, RESCTRL_SHAREABLE_LAST,
 	        &partition->plan, error, sizeof(error));
 	return r < 0 ? complain(MTL_FAILED, "%s", error) : take_plan(partition);
 }

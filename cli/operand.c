@@ -12,8 +12,7 @@
  * --root.
  *
  * Names: a process's number; a file's name without .json; the last part of a control group's path,
- * or all of it where two end alike; a resctrl group's name, of one of ours without "mtl.", so that
- * it is divided again as what it was called before.
+ * or all of it where two end alike; a resctrl group's name.
  */
 
 #include "operand.h"
@@ -74,7 +73,6 @@ static int as_process(struct operand *operand)
 
 static int as_resctrl(struct operand *operand, const char *group)
 {
-	const char *ours = after(group, RESCTRL_PREFIX);
 	size_t length;
 
 	operand->kind = DEMAND_RESCTRL;
@@ -86,7 +84,7 @@ static int as_resctrl(struct operand *operand, const char *group)
 		return complain(MTL_USAGE, "%s names no group of resctrl", operand->text);
 	memcpy(operand->path, group, length);
 	operand->path[length] = '\0';
-	return name_it(operand, strdup(!*operand->path ? "/" : ours ? ours : operand->path));
+	return name_it(operand, strdup(*operand->path ? operand->path : "/"));
 }
 
 static int as_cgroup(const struct options *options, struct operand *operand, const char *path)

@@ -34,6 +34,7 @@ int value_plot(const char *text, void *field, char *ret_error, size_t error_size
 int value_ways(const char *text, void *field, char *ret_error, size_t error_size); /* unsigned */
 int value_positive(const char *text, void *field, char *ret_error, size_t error_size); /* double */
 int value_objective(const char *text, void *field, char *ret_error, size_t error_size);
+int value_domains(const char *text, void *field, char *ret_error, size_t error_size); /* list */
 int value_weights(const char *text, void *field, char *ret_error, size_t error_size);
 
 /* In ascending order, without repeats; how many are left. */

@@ -120,6 +120,8 @@ static const struct row rows[] = {
                 value_weights, FIELD(weights)},
         {"least", "N", "ways that each group gets at least (default 1)", COMMAND_PARTITION,
                 value_ways, FIELD(least)},
+        {"domain", "ID,...", "caches to divide, by their ids in schemata (default: all of them)",
+                COMMAND_PARTITION, value_domains, FIELD(domains)},
         {"clusters", NULL, "groups may share a part where that is better", COMMAND_PARTITION,
                 value_flag, FIELD(clusters)},
         {"miss-cost", "X",
@@ -145,6 +147,7 @@ static const struct conflict conflicts[] = {
         {"emit", "plot", "only curves are drawn"},
         {"apply", "revert", "choose one of them"},
         {"apply", "ways", "what can be divided is read from resctrl"},
+        {"domain", "ways", "caches with ids are read from resctrl"},
 };
 
 #define N_ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -170,9 +173,10 @@ void options_done(struct options *options)
 {
 	free(options->sizes.values);
 	free(options->windows.values);
+	free(options->domains.values);
 	free(options->caches.caches);
 	weights_done(&options->weights);
-	options->sizes = options->windows = (struct number_list){0};
+	options->sizes = options->windows = options->domains = (struct number_list){0};
 	options->caches = (struct trace_cache_list){0};
 }
 

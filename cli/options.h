@@ -65,6 +65,7 @@ struct options {
 	unsigned ways, least;
 	enum mtl_objective objective;
 	struct weight_list weights;
+	struct number_list domains; /* ids of caches; none: all */
 	bool clusters, apply, revert;
 	uint64_t given; /* one bit per row of the option table */
 };

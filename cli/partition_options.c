@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What options of `mtl partition` accept: numbers of ways, a positive number, an objective by name
- * and weights, "a=2,b=0.5" (a name may have '=' in it: the last one counts).
+ * What options of `mtl partition` accept: numbers of ways, a positive number, ids of caches, an
+ * objective by name and weights, "a=2,b=0.5" (a name may have '=' in it: the last one counts).
  */
 
 #include "partition_options.h"
@@ -15,6 +15,7 @@
 #include "cleanup.h"
 #include "division.h"
 #include "option_values.h"
+#include "options.h"
 
 #define LEAST 1e-12
 #define MOST 1e12
@@ -56,6 +57,37 @@ int value_positive(const char *text, void *field, char *ret_error, size_t error_
 		return -EINVAL;
 	}
 	*(double *)field = value;
+	return 0;
+}
+
+int value_domains(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	struct number_list *list = field, domains = {0};
+	_cleanup_free_ double *values = calloc(strlen(text) / 2 + 1, sizeof(double));
+
+	for (const char *at = text; values; at++) {
+		size_t digits = strspn(at, "0123456789");
+
+		if (digits < 1 || digits > 9 || (at[digits] && at[digits] != ',')) {
+			snprintf(ret_error, error_size,
+			        "'%.60s' is not a list of caches: give their ids as in schemata, "
+			        "such as 0,1",
+			        text);
+			return -EINVAL;
+		}
+		values[domains.n++] = strtod(at, NULL);
+		at += digits;
+		if (!*at)
+			break;
+	}
+	if (!values) {
+		snprintf(ret_error, error_size, "out of memory");
+		return -ENOMEM;
+	}
+	domains.n = numbers_sort_unique(values, domains.n);
+	domains.values = TAKE_PTR(values);
+	free(list->values);
+	*list = domains;
 	return 0;
 }
 

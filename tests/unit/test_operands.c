@@ -192,7 +192,7 @@ static void what_could_be_several_things(void **state)
 	resolves("resctrl:/", DEMAND_RESCTRL, "/");
 	resolves("resctrl:theirs", DEMAND_RESCTRL, "theirs");
 	resolves("resctrl:theirs/mon_groups/m", DEMAND_RESCTRL, "theirs/mon_groups/m");
-	resolves("resctrl:mtl.a", DEMAND_RESCTRL, "a");
+	resolves("resctrl:/mtl.a/", DEMAND_RESCTRL, "mtl.a");
 	assert_int_equal(chdir(here), 0);
 }
 

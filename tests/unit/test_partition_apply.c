@@ -31,11 +31,12 @@ static void answer_with(const char *question, char *ret_reply, size_t size)
 	snprintf(ret_reply, size, "{\"parameters\":{\"curve\":%s}}", text);
 }
 
-static int partition(int n, const char *option, const char *other)
+static int partition_of(
+        const char *one, const char *two, int n, const char *option, const char *other)
 {
-	char root[128], first[] = "100", second[] = "200";
+	char root[128];
 	const char *words[] = {fake_mtld_start(directory, answer_with), root, option, other, NULL};
-	char *operands[] = {first, second, NULL};
+	char *operands[] = {(char *)one, (char *)two, NULL};
 	struct options options;
 	int code;
 
@@ -45,6 +46,11 @@ static int partition(int n, const char *option, const char *other)
 	fake_mtld_stop();
 	options_done(&options);
 	return code;
+}
+
+static int partition(int n, const char *option, const char *other)
+{
+	return partition_of("100", "200", n, option, other);
 }
 
 static void the_cache_is_what_resctrl_divides(void **state)
@@ -145,6 +151,124 @@ static void no_resctrl_is_said(void **state)
 	assert_true(is_said(errors, "cannot --apply: this machine cannot divide its caches"));
 }
 
+/* --- some caches only */
+
+static void chosen_caches_are_divided_and_no_others(void **state)
+{
+	int group;
+
+	(void)state;
+	machine(11, 1, false);
+	assert_int_equal(partition(2, "--domain=1", "--apply"), MTL_DONE);
+	assert_true(is_said(output, "  mtl.200  L3:1=600\n"));
+	group = fake_group_find("mtl.200", -1);
+	assert_int_equal(fake->groups[group].values[0][1], 0x600);
+	assert_int_equal(fake->groups[group].values[0][0], 0x7ff);
+	assert_int_equal(partition(0, "--revert", NULL), MTL_DONE);
+	assert_int_equal(partition(2, "--domain=0,1,1", "--json"), MTL_DONE);
+	assert_true(is_said(output, "L3:0=1ff;1=1ff"));
+}
+
+static void wrong_caches_are_refused_with_those_there_are(void **state)
+{
+	(void)state;
+	machine(11, 1, false);
+	assert_int_equal(partition(2, "--domain=1,7", NULL), MTL_USAGE);
+	assert_true(is_said(errors, "no L3 cache with id 7; those of this machine are 0, 1"));
+	fake->absent = true;
+	assert_int_equal(partition(2, "--domain=1", NULL), MTL_FAILED);
+	assert_true(is_said(errors, "cannot choose a --domain: this machine cannot divide"));
+}
+
+/* A group in exclusive mode takes ways of one cache: the other still has all. */
+static void ways_taken_in_one_cache_are_free_in_the_other(void **state)
+{
+	struct json_object *object;
+	int group;
+
+	(void)state;
+	machine(11, 1, false);
+	group = fake_group_add("theirs", -1);
+	fake->groups[0].values[0][0] = 0x7fc;
+	fake->groups[0].values[0][1] = 0x7ff;
+	fake->groups[group].values[0][0] = 0x3;
+	fake->groups[group].values[0][1] = 0;
+	fake->groups[group].exclusive = true;
+	assert_int_equal(partition(2, "--json", "--domain=1"), MTL_DONE);
+	object = answer();
+	assert_int_equal(object_number(object, "ways"), 11);
+	json_object_put(object);
+	assert_int_equal(partition(2, "--json", "--domain=0"), MTL_DONE);
+	object = answer();
+	assert_int_equal(object_number(object, "ways"), 9);
+	json_object_put(object);
+}
+
+/* --- groups of resctrl */
+
+static void groups_of_others_are_shown_and_left_alone(void **state)
+{
+	struct memory before;
+
+	(void)state;
+	machine(11, 1, false);
+	fake_task(200)->group = fake_group_add("theirs", -1);
+	fake->resources[0].num_closids = 3; /* the default one, theirs, and one for us */
+	before = remember();
+	assert_int_equal(partition_of("100", "resctrl:theirs", 2, NULL, NULL), MTL_DONE);
+	assert_true(is_said(output, "  theirs  L3:0=600;1=600\n"));
+	assert_true(is_said(output, "theirs 1 process"));
+	assert_int_equal(partition_of("100", "resctrl:theirs", 2, "--apply", NULL), MTL_USAGE);
+	assert_true(is_said(errors, "--apply never touches groups of others, and resctrl:theirs"));
+	is_as(&before);
+}
+
+static void the_default_group_is_the_rest(void **state)
+{
+	struct json_object *object;
+
+	(void)state;
+	machine(11, 1, false);
+	assert_int_equal(partition_of("100", "resctrl:/", 2, "--json", NULL), MTL_DONE);
+	object = answer();
+	assert_string_equal(object_text(element(object, "groups", 1), "name"), "/");
+	assert_int_equal(object_number(element(object, "groups", 1), "processes"), 1);
+	assert_string_equal(object_text(element(object, "groups", 1), "resctrl_group"), "/");
+	json_object_put(object);
+	assert_int_equal(partition_of("100", "resctrl:none", 2, NULL, NULL), MTL_FAILED);
+	assert_true(is_said(errors, "there is no resctrl group \"none\""));
+}
+
+/* Threads of a monitoring group, and the group that a plan for it would make. */
+static void monitoring_groups_have_members_too(void **state)
+{
+	int group;
+
+	(void)state;
+	machine(11, 1, false);
+	group = fake_group_add("theirs", -1);
+	fake_task(200)->group = group;
+	fake_task(200)->monitor = fake_group_add("m", group);
+	assert_int_equal(
+	        partition_of("100", "resctrl:theirs/mon_groups/m", 2, NULL, NULL), MTL_DONE);
+	assert_true(is_said(output, "mtl.theirs_mon_groups_m  L3:0=600;1=600\n"));
+}
+
+static void groups_of_ours_keep_their_names(void **state)
+{
+	struct json_object *object;
+
+	(void)state;
+	machine(11, 1, false);
+	assert_int_equal(partition(2, "--apply", "--json"), MTL_DONE);
+	assert_int_equal(
+	        partition_of("resctrl:mtl.100", "resctrl:mtl.200", 2, "--json", NULL), MTL_DONE);
+	object = answer();
+	assert_string_equal(object_text(element(object, "groups", 0), "resctrl_group"), "mtl.100");
+	json_object_put(object);
+	assert_int_equal(partition(0, "--revert", NULL), MTL_DONE);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +279,13 @@ int main(int argc, char **argv)
 	        TEST(ways_of_exclusive_groups_are_not_divided),
 	        TEST(two_bits_at_least_where_the_processor_says_so),
 	        TEST(no_resctrl_is_said),
+	        TEST(chosen_caches_are_divided_and_no_others),
+	        TEST(wrong_caches_are_refused_with_those_there_are),
+	        TEST(ways_taken_in_one_cache_are_free_in_the_other),
+	        TEST(groups_of_others_are_shown_and_left_alone),
+	        TEST(the_default_group_is_the_rest),
+	        TEST(monitoring_groups_have_members_too),
+	        TEST(groups_of_ours_keep_their_names),
 	};
 
 	fake_resctrl_serve(argc, argv);

@@ -254,6 +254,9 @@ format: | deps-format
 # --- installing
 
 DEST := $(DESTDIR)
+# disabled and stopped in this order
+UNITS := mtl-partition.service mtld.socket mtld.service
+CONFIGURATION := mtld.conf partition.conf
 # true when what is installed does not become part of this running system
 ELSEWHERE := [ -n '$(DEST)' ] || [ "$$(id -u)" != 0 ]
 RELOAD := ldconfig; ! [ -d /run/systemd/system ] || systemctl daemon-reload
@@ -271,25 +274,26 @@ install: all
 	$(Q)printf '%s\n' 'Name: libmtl' 'Description: miss-ratio curves from watched cache lines and from traces' \
 		'Version: $(VERSION)' 'Requires.private: json-c' 'Libs: -L$(LIBDIR) -lmtl' \
 		'Libs.private: -lm' 'Cflags: -I$(INCLUDEDIR)' >$(DEST)$(LIBDIR)/pkgconfig/libmtl.pc
-	$(Q)for u in mtld.service mtld.socket; do sed -e 's|/usr/local/sbin|$(SBINDIR)|g' \
+	$(Q)for u in $(UNITS); do sed -e 's|/usr/local/sbin|$(SBINDIR)|g' \
+		-e 's|/usr/local/bin|$(BINDIR)|g' -e 's|/etc/mtld|$(SYSCONFDIR)/mtld|g' \
 		-e 's|/usr/local/share/doc/mtl|$(DOCDIR)|g' packaging/systemd/$$u \
 		>$(DEST)$(UNITDIR)/$$u && chmod 644 $(DEST)$(UNITDIR)/$$u || exit 1; done
 	$(Q)install -m 644 packaging/systemd/mtl.sysusers $(DEST)$(SYSUSERSDIR)/mtl.conf
 	$(Q)install -m 644 README.md LICENSE docs/*.md daemon/io.mtld.varlink $(DEST)$(DOCDIR)
-	$(Q)[ -e $(DEST)$(SYSCONFDIR)/mtld/mtld.conf ] || \
-		install -m 644 etc/mtld.conf $(DEST)$(SYSCONFDIR)/mtld/mtld.conf
+	$(Q)for c in $(CONFIGURATION); do [ -e $(DEST)$(SYSCONFDIR)/mtld/$$c ] || \
+		install -m 644 etc/$$c $(DEST)$(SYSCONFDIR)/mtld/$$c || exit 1; done
 	$(Q)$(ELSEWHERE) || { getent group mtl >/dev/null || groupadd --system mtl; $(RELOAD); }
 
 uninstall:
 	$(Q)$(ELSEWHERE) || ! [ -d /run/systemd/system ] || \
-		systemctl --quiet disable --now mtld.socket mtld.service
+		systemctl --quiet disable --now $(UNITS)
 	$(Q)rm -f $(addprefix $(DEST)$(LIBDIR)/,libmtl.a libmtl.so libmtl.so.0 pkgconfig/libmtl.pc) \
 		$(DEST)$(BINDIR)/mtl $(DEST)$(SBINDIR)/mtld $(DEST)$(INCLUDEDIR)/mtl.h \
-		$(DEST)$(UNITDIR)/mtld.service \
-		$(DEST)$(UNITDIR)/mtld.socket $(DEST)$(SYSUSERSDIR)/mtl.conf
+		$(addprefix $(DEST)$(UNITDIR)/,$(UNITS)) $(DEST)$(SYSUSERSDIR)/mtl.conf
 	$(Q)rm -rf $(DEST)$(DOCDIR)
-	$(Q)! cmp -s etc/mtld.conf $(DEST)$(SYSCONFDIR)/mtld/mtld.conf || \
-		rm -r $(DEST)$(SYSCONFDIR)/mtld
+	$(Q)for c in $(CONFIGURATION); do ! cmp -s etc/$$c $(DEST)$(SYSCONFDIR)/mtld/$$c || \
+		rm $(DEST)$(SYSCONFDIR)/mtld/$$c; done
+	$(Q)rmdir $(DEST)$(SYSCONFDIR)/mtld 2>/dev/null || true
 	$(Q)$(ELSEWHERE) || { $(RELOAD); }
 
 clean:

@@ -7,6 +7,7 @@
 #include "await_curve.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -16,9 +17,18 @@
 
 #define AGAIN_MILLISECONDS 200
 
+/* Longer than it takes to ask again. */
+static int idle_seconds(const struct options *options)
+{
+	return !(options->interval > AWAIT_IDLE_SECONDS / 2)
+	               ? AWAIT_IDLE_SECONDS
+	               : (int)fmin(3 * options->interval, 1e9);
+}
+
 static int track(struct question *question)
 {
-	struct json_object *parameters = question_track(question->pid, AWAIT_IDLE_SECONDS);
+	int idle = idle_seconds(question->options);
+	struct json_object *parameters = question_track(question->pid, idle);
 	int r = question_ask(
 	        question->client, question->options->socket, "Track", parameters, NULL, NULL);
 
@@ -26,7 +36,7 @@ static int track(struct question *question)
 		return r;
 	question->tracked = true;
 	complain(MTL_DONE, "tracking process %d from now on, until %d s after the last question",
-	        question->pid, AWAIT_IDLE_SECONDS);
+	        question->pid, idle);
 	return MTL_DONE;
 }
 

@@ -41,13 +41,9 @@ static int show_once(struct question *question)
 /* Where curves are not drawn over each other, between them. */
 static void print_time(bool apart)
 {
-	time_t seconds = time(NULL);
-	char text[32] = "";
-	struct tm local;
+	char text[NUMBER_TEXT];
 
-	if (localtime_r(&seconds, &local))
-		strftime(text, sizeof(text), "%F %T", &local);
-	printf("%s%s\n", apart ? "\n" : "", text);
+	printf("%s%s\n", apart ? "\n" : "", time_format(time(NULL), text));
 }
 
 /* One update of the stream: -EAGAIN to go on, else an exit code; of these MTL_NOT_ENOUGH unsaid. */

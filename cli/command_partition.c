@@ -12,6 +12,7 @@
 #include "divide.h"
 #include "division_report.h"
 #include "json_fields.h"
+#include "partition_watch.h"
 
 static void say_report(const char *what, const struct resctrl_report *report)
 {
@@ -87,6 +88,8 @@ int command_partition(const struct options *options, int n_operands, char **oper
 		                  : revert(options);
 	if (n_operands == 0)
 		return complain(MTL_USAGE, "partition: PID|FILE|GROUP... is missing");
+	if (options->watch)
+		return partition_watch(options, n_operands, operands);
 	code = cache_partition_new(options, n_operands, operands, &partition);
 	code = code ?: divide_certain(&partition.division);
 	code = code ?: cache_partition_plan(&partition);

@@ -33,6 +33,8 @@ int value_plot(const char *text, void *field, char *ret_error, size_t error_size
 /* Of `mtl partition`. */
 int value_ways(const char *text, void *field, char *ret_error, size_t error_size); /* unsigned */
 int value_positive(const char *text, void *field, char *ret_error, size_t error_size); /* double */
+int value_fraction(const char *text, void *field, char *ret_error, size_t error_size); /* double */
+int value_rounds(const char *text, void *field, char *ret_error, size_t error_size); /* unsigned */
 int value_objective(const char *text, void *field, char *ret_error, size_t error_size);
 int value_domains(const char *text, void *field, char *ret_error, size_t error_size); /* list */
 int value_weights(const char *text, void *field, char *ret_error, size_t error_size);

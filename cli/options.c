@@ -71,6 +71,22 @@ static const struct row rows[] = {
                 FIELD(verbose)},
         {"watch", NULL, "go on, with a new curve about once a second", COMMAND_CURVE, value_flag,
                 FIELD(watch)},
+        {"watch", NULL,
+                "go on: say each --interval which division is best by the curves of then and, with "
+                "--apply, put it in force where that is worth it",
+                COMMAND_PARTITION, value_flag, FIELD(watch)},
+        {"interval", "S", "with --watch: between rounds (default 10)", COMMAND_PARTITION,
+                value_duration, FIELD(interval)},
+        {"gain", "F",
+                "with --watch: what a change gains at least, as a fraction of the misses (or the "
+                "worst slowdown) in force (default 0.05)",
+                COMMAND_PARTITION, value_fraction, FIELD(gain)},
+        {"rounds", "N", "with --watch: running, that a change is worth it (default 3)",
+                COMMAND_PARTITION, value_rounds, FIELD(rounds)},
+        {"pause", "S", "with --watch: at least between changes (default 60)", COMMAND_PARTITION,
+                value_seconds, FIELD(pause)},
+        {"keep", NULL, "with --watch and --apply: leave the division in force at the end",
+                COMMAND_PARTITION, value_flag, FIELD(keep)},
         {"from", "FILE", "estimate from saved observations, without mtld", COMMAND_CURVE,
                 value_text, FIELD(from)},
         {"wait", "S", "how long to wait for enough observations (default 10)",
@@ -146,8 +162,21 @@ static const struct conflict conflicts[] = {
         {"emit", "cache", "caches go with the curve"},
         {"emit", "plot", "only curves are drawn"},
         {"apply", "revert", "choose one of them"},
+        {"watch", "revert", "choose one of them"},
         {"apply", "ways", "what can be divided is read from resctrl"},
         {"domain", "ways", "caches with ids are read from resctrl"},
+};
+
+/* Options that are of no use without another one. */
+static const struct {
+	const char *one, *other;
+} companions[] = {
+        {"interval", "watch"},
+        {"gain", "watch"},
+        {"rounds", "watch"},
+        {"pause", "watch"},
+        {"keep", "watch"},
+        {"keep", "apply"},
 };
 
 #define N_ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -166,6 +195,9 @@ void options_init(struct options *ret_options)
 	        .memory = NAN,
 	        .size = NAN,
 	        .miss_cost = NAN,
+	        .interval = NAN,
+	        .gain = NAN,
+	        .pause = NAN,
 	};
 }
 
@@ -254,6 +286,19 @@ static int check_conflicts(const struct options *options, char *ret_error, size_
 	return 0;
 }
 
+static int check_companions(const struct options *options, char *ret_error, size_t error_size)
+{
+	for (size_t i = 0; i < sizeof(companions) / sizeof(companions[0]); i++) {
+		const char *one = companions[i].one, *other = companions[i].other;
+
+		if (is_given(options, one) && !is_given(options, other)) {
+			snprintf(ret_error, error_size, "--%s goes with --%s", one, other);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
 /* The command's options that begin so, "--compare, --csv"; how many there are. */
 static size_t list_alike(
         enum command_bit command, const char *text, size_t length, char *ret_list, size_t size)
@@ -318,6 +363,7 @@ int options_parse(enum command_bit command, int argc, char **argv, struct option
 			return r;
 	}
 	r = check_conflicts(options, ret_error, error_size);
+	r = r ?: check_companions(options, ret_error, error_size);
 	return r < 0 ? r : optind;
 }
 
@@ -362,6 +408,19 @@ void options_print(FILE *file, enum command_bit command)
 	}
 }
 
+static struct {
+	char *text;
+	size_t size;
+} kept;
+
+void complain_into(char *ret_text, size_t size)
+{
+	kept.text = ret_text;
+	kept.size = size;
+	if (ret_text)
+		*ret_text = '\0';
+}
+
 int complain(enum exit_code code, const char *format, ...)
 {
 	_cleanup_free_ char *text = NULL;
@@ -374,6 +433,10 @@ int complain(enum exit_code code, const char *format, ...)
 	va_end(arguments);
 	if (text)
 		make_showable(text);
-	fprintf(stderr, "mtl: %s\n", text ?: "out of memory");
+	if (kept.text && code != MTL_DONE)
+		text_append(kept.text, kept.size, "%s%s", *kept.text ? "; " : "",
+		        text ?: "out of memory");
+	else
+		fprintf(stderr, "mtl: %s\n", text ?: "out of memory");
 	return code;
 }

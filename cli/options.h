@@ -67,6 +67,10 @@ struct options {
 	struct weight_list weights;
 	struct number_list domains; /* ids of caches; none: all */
 	bool clusters, apply, revert;
+	/* of mtl partition --watch */
+	double interval, gain, pause;
+	unsigned rounds; /* 0: not given */
+	bool keep;
 	uint64_t given; /* one bit per row of the option table */
 };
 
@@ -95,6 +99,10 @@ void options_print(FILE *file, enum command_bit command);
 
 /* One line on stderr, "mtl: …", of what a terminal can show, and code back. */
 int complain(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* From here on what complain() says of failures is put together in this text instead, to be said in
+ * another way; NULL: not any more. */
+void complain_into(char *ret_text, size_t size);
 
 /* The commands; each returns an exit code and has said on stderr what went wrong, but for standard
  * output that takes no more: of that main() speaks, once. */

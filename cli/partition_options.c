@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What options of `mtl partition` accept: numbers of ways, a positive number, ids of caches, an
- * objective by name and weights, "a=2,b=0.5" (a name may have '=' in it: the last one counts).
+ * What options of `mtl partition` accept: numbers of ways and rounds, positive numbers, fractions,
+ * ids of caches, an objective by name and weights, "a=2,b=0.5" (a name may have '=' in it: the last
+ * one counts).
  */
 
 #include "partition_options.h"
@@ -19,6 +20,7 @@
 
 #define LEAST 1e-12
 #define MOST 1e12
+#define ROUNDS_MAX 1000
 
 int value_objective(const char *text, void *field, char *ret_error, size_t error_size)
 {
@@ -29,29 +31,58 @@ int value_objective(const char *text, void *field, char *ret_error, size_t error
 	return -EINVAL;
 }
 
-int value_ways(const char *text, void *field, char *ret_error, size_t error_size)
+/* 0: it is none from 1 to most. */
+static unsigned whole_number(const char *text, unsigned most)
 {
 	size_t digits = strspn(text, "0123456789");
-	unsigned long ways =
+	unsigned long number =
 	        digits > 0 && digits < 9 && !text[digits] ? strtoul(text, NULL, 10) : 0;
 
-	if (ways < 1 || ways > PARTITION_WAYS_MAX) {
+	return number <= most ? (unsigned)number : 0;
+}
+
+int value_ways(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	unsigned ways = whole_number(text, PARTITION_WAYS_MAX);
+
+	if (!ways) {
 		snprintf(ret_error, error_size, "'%.60s' is not a number of ways: give 1 to %d",
 		        text, PARTITION_WAYS_MAX);
 		return -EINVAL;
 	}
-	*(unsigned *)field = (unsigned)ways;
+	*(unsigned *)field = ways;
 	return 0;
 }
 
-int value_positive(const char *text, void *field, char *ret_error, size_t error_size)
+int value_rounds(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	unsigned rounds = whole_number(text, ROUNDS_MAX);
+
+	if (!rounds) {
+		snprintf(ret_error, error_size, "'%.60s' is not a number of rounds: give 1 to %d",
+		        text, ROUNDS_MAX);
+		return -EINVAL;
+	}
+	*(unsigned *)field = rounds;
+	return 0;
+}
+
+/* NAN: it is none. What strtod() takes for more (hex, inf, signs, blanks) is not for us. */
+static double plain_number(const char *text)
 {
 	char *end;
 	double value = strtod(text, &end);
 
-	/* what strtod() takes for more (hex, inf, signs, blanks) is not for us */
-	if (end == text || *end || text[strspn(text, "0123456789.eE-")] || text[0] == '-' ||
-	        !(value >= LEAST && value <= MOST)) {
+	return end == text || *end || text[strspn(text, "0123456789.eE-")] || text[0] == '-'
+	               ? NAN
+	               : value;
+}
+
+int value_positive(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	double value = plain_number(text);
+
+	if (!(value >= LEAST && value <= MOST)) {
 		snprintf(ret_error, error_size,
 		        "'%.60s' is not a positive number: give one such as 2, 0.5 or 1e-7", text);
 		return -EINVAL;
@@ -88,6 +119,20 @@ int value_domains(const char *text, void *field, char *ret_error, size_t error_s
 	domains.values = TAKE_PTR(values);
 	free(list->values);
 	*list = domains;
+	return 0;
+}
+
+int value_fraction(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	double value = plain_number(text);
+
+	if (!(value >= 0 && value < 1)) {
+		snprintf(ret_error, error_size,
+		        "'%.60s' is not a fraction: give 0 or more and less than 1, such as 0.05",
+		        text);
+		return -EINVAL;
+	}
+	*(double *)field = value;
 	return 0;
 }
 

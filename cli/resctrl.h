@@ -173,6 +173,13 @@ int resctrl_retune(const struct resctrl_place *place, const struct resctrl_plan 
 int resctrl_revert(const struct resctrl_place *place, struct resctrl_report *ret_report,
         char *ret_error, size_t error_size);
 
+/* The schemata file of a group as the kernel prints it, to be freed. -ENOENT: no such group. */
+int resctrl_schemata(const struct resctrl_place *place, const char *group, char **ret_schemata,
+        char *ret_error, size_t error_size);
+
+/* 1: a partition is in force, or one was broken off (there is a journal); 0: none. */
+int resctrl_applied(const struct resctrl_place *place, char *ret_error, size_t error_size);
+
 /*
  * Processes that have a thread in the group ("" for the default one, "a/mon_groups/x" for a
  * monitoring group). -ENOENT: no such group; else like resctrl_geometry_read().

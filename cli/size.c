@@ -184,3 +184,13 @@ int pid_parse(const char *text, int *ret_pid, char *ret_error, size_t error_size
 	*ret_pid = (int)pid;
 	return 0;
 }
+
+char *time_format(time_t time, char *ret_text)
+{
+	struct tm local;
+
+	*ret_text = '\0';
+	if (localtime_r(&time, &local))
+		strftime(ret_text, NUMBER_TEXT, "%F %T", &local);
+	return ret_text;
+}

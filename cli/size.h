@@ -3,6 +3,7 @@
 #define MTL_CLI_SIZE_H
 
 #include <stddef.h>
+#include <time.h>
 #include "words.h"
 
 /*
@@ -28,5 +29,8 @@ int pid_parse(const char *text, int *ret_pid, char *ret_error, size_t error_size
 #define seconds_format mtl_seconds_format
 #define percent_format mtl_percent_format
 #define ratio_format mtl_ratio_format
+
+/* "2026-11-30 12:03:05", as clocks here have it, into NUMBER_TEXT bytes, which it returns. */
+char *time_format(time_t time, char *ret_text);
 
 #endif

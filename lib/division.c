@@ -223,9 +223,8 @@ static int fill_equal(struct division *division)
 	return 0;
 }
 
-static int fill_whole(struct division *division)
+static int fill_whole(const struct division *division, struct division_state *whole)
 {
-	struct division_state *whole = &division->whole;
 	double time;
 	int r = mtl_demands_share(division->list->demands, division->list->n, division->cache.bytes,
 	        &time, whole->bytes, whole->misses);
@@ -253,7 +252,8 @@ int mtl_division_state_new(const struct division *division, const struct divisio
 	_cleanup_(mtl_division_state_done) struct division_state state = {0};
 	int r = state_init(&state, division->list->n);
 
-	r = r ?: fill_parts(division, parts, &state);
+	if (r == 0)
+		r = parts ? fill_parts(division, parts, &state) : fill_whole(division, &state);
 	if (r < 0)
 		return r;
 	sum_up(division, &state);
@@ -322,7 +322,7 @@ int mtl_division_new(const struct demand_list *list, const struct division_terms
 	r = divide(division);
 	r = r ?: fill_chosen(division);
 	r = r ?: fill_equal(division);
-	r = r ?: fill_whole(division);
+	r = r ?: fill_whole(division, &division->whole);
 	if (r < 0)
 		return no_division(division, r, ret_error, error_size);
 	sum_up(division, &division->chosen);

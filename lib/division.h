@@ -86,7 +86,8 @@ bool mtl_division_is_better(const struct division *division);
 /* The gains of a division whose states are known: the last step of mtl_division_new(). */
 void mtl_division_compare(struct division *division);
 
-/* What comes of other parts under the curves of this division. Negative errno. */
+/* What comes of other parts, or of none (NULL: undivided), under the curves of this division.
+ * Negative errno. */
 int mtl_division_state_new(const struct division *division, const struct division_parts *parts,
         struct division_state *ret_state);
 void mtl_division_state_done(struct division_state *state);

@@ -227,6 +227,8 @@ static void check_part(const struct pmu_machine *machine, const struct pmu_event
 		assert_int_equal(event->attr.config1, 0);
 		assert_int_equal(event->attr.precise_ip, pmu_event_is_sampled(event->kind) ? 2 : 0);
 		assert_false(event->needs_aux_leader);
+		/* ds.c, precise_datala_hsw(): of these events, only stores tell whether they hit L1 */
+		assert_int_equal(event->data_src_tells_misses, event->kind == PMU_STORES);
 	}
 	for (unsigned i = 0; i < n; i++)
 		of_pmu += !strcmp(events[i].pmu, name);

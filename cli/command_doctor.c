@@ -95,19 +95,18 @@ static struct json_object *rung_named(struct json_object *rungs, const char *nam
 	return NULL;
 }
 
-/* The best rung above the chosen one that does not work and would give something; NULL: none. */
-static struct json_object *missed_rung(struct json_object *rungs, const char *chosen)
+/* Appends what the rungs above the chosen one would add, as far as they do not work. */
+static void add_gains(struct json_object *rungs, const char *chosen, char *text, size_t size)
 {
 	for (size_t i = 0; i < json_object_array_length(rungs); i++) {
 		struct json_object *rung = json_object_array_get_idx(rungs, i);
+		const char *name = object_text(rung, "name"), *gain = object_text(rung, "gain");
 
-		if (strcmp(object_text(rung, "name"), chosen) == 0 ||
-		        strcmp(object_text(rung, "name"), LOWEST) == 0)
-			return NULL;
-		if (!rung_works(rung) && *object_text(rung, "gain"))
-			return rung;
+		if (strcmp(name, chosen) == 0)
+			return;
+		if (!rung_works(rung) && *gain)
+			text_append(text, size, " The rung %s would add %s.", name, gain);
 	}
-	return NULL;
 }
 
 /* "Sampling works here: rung watchpoints." or what keeps it from working. */
@@ -133,15 +132,12 @@ static void write_verdict(struct json_object *answer, struct json_object *rungs,
 static void show_verdict(struct json_object *answer, struct json_object *rungs,
         const struct options *options, const struct terminal *terminal)
 {
-	struct json_object *missed = missed_rung(rungs, object_text(answer, "chosen"));
+	const char *chosen = object_text(answer, "chosen");
 	char text[2048];
-	size_t length;
 
 	write_verdict(answer, rungs, options, text, sizeof(text));
-	length = strlen(text);
-	if (missed)
-		snprintf(text + length, sizeof(text) - length, " The rung %s would add: %s.",
-		        object_text(missed, "name"), object_text(missed, "gain"));
+	if (strcmp(chosen, NONE) != 0)
+		add_gains(rungs, chosen, text, sizeof(text));
 	if (terminal->is_terminal)
 		wrap_words(text, terminal->width);
 	printf("%s\n\n", text);

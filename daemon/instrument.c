@@ -70,7 +70,7 @@ static void describe(const struct instrument *instrument, struct ladder_outcome 
 
 	outcome->works = true;
 	snprintf(outcome->reason, sizeof(outcome->reason),
-		"%u debug registers (method %s) fire once for each arm; a trap costs a target %.2g us",
+		"%u debug registers (method %s) fire once for each arm; a trap costs a target %.3g us",
 		calibration->slots, instrument_method(instrument), calibration->trap_seconds * 1e6);
 }
 

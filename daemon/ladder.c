@@ -13,10 +13,8 @@
 #define NOT_TRIED "by what its files say, not tried"
 
 #define GAIN_ADDRESSES                                                                             \
-	"addresses of sampled accesses (small hot sets of big processes are found at once, a "     \
-	"second "                                                                                  \
-	"estimate checks the first), true miss ratios and measured misses"
-#define GAIN_COUNTS "true miss ratios (misses per memory access) and measured misses"
+	"addresses of sampled accesses, by which small hot sets of big processes are found at "    \
+	"once"
 
 const bool ladder_in_use[N_RUNGS] = {[RUNG_WATCHPOINTS] = true};
 
@@ -25,7 +23,7 @@ static const struct {
 } descriptions[N_RUNGS] = {
         [RUNG_PEBS] = {"pebs", GAIN_ADDRESSES},
         [RUNG_IBS] = {"ibs", GAIN_ADDRESSES},
-        [RUNG_COUNTERS] = {"counters", GAIN_COUNTS},
+        [RUNG_COUNTERS] = {"counters", "true miss ratios: misses per memory access"},
         [RUNG_WATCHPOINTS] = {"watchpoints", "miss curves, in misses per second"},
         [RUNG_NONE] = {"none", ""},
 };
@@ -136,7 +134,7 @@ static void promise_pebs(const struct ladder_facts *facts, struct rung *rung)
 	if (machine->vendor != PMU_INTEL) {
 		judge(rung, false, "", "PEBS is Intel's; this processor is %s",
 		        processor(machine, text, sizeof(text)));
-		rung->gain = "";
+		*rung->gain = 0;
 	} else if (no_pmu(machine, rung)) {
 		return;
 	} else if (core_precise(machine) == 0) {
@@ -167,7 +165,7 @@ static void promise_ibs(const struct ladder_facts *facts, struct rung *rung)
 	if (machine->vendor != PMU_AMD) {
 		judge(rung, false, "", "IBS is AMD's; this processor is %s",
 		        processor(machine, text, sizeof(text)));
-		rung->gain = "";
+		*rung->gain = 0;
 	} else if (pmu_named(machine, "ibs_op")) {
 		judge(rung, true, "", "samples operations with their addresses: ibs_op");
 	} else if (machine->hypervisor) {
@@ -297,7 +295,9 @@ void ladder_judge(
 
 	for (int i = 0; i < N_RUNGS; i++) {
 		rungs[i].name = descriptions[i].name;
-		rungs[i].gain = descriptions[i].gain;
+		snprintf(rungs[i].gain, sizeof(rungs[i].gain), "%s%s", descriptions[i].gain,
+		        facts->in_use[i] || i == RUNG_NONE ? ""
+		                                           : " (not used by this version yet)");
 	}
 	promise_pebs(facts, &rungs[RUNG_PEBS]);
 	promise_ibs(facts, &rungs[RUNG_IBS]);

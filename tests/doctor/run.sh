@@ -77,7 +77,7 @@ step "an AMD server: counters" answers "$(rung counters works ls_dispatch)" --ro
 step "a hybrid laptop: both halves" answers "$(rung pebs works 'cpu_core.*cpu_atom')" --root "$work/hybrid-laptop"
 step "a VM without a PMU: why, and the fix" answers "$(rung counters fails 'no PMU here: the hypervisor.*KVM')" --root "$work/vm-without-pmu"
 step "a VM without a PMU: watchpoints" answers '.chosen == "watchpoints"' --root "$work/vm-without-pmu"
-step "a VM without a PMU: what one would give" says 'should work there: rung watchpoints\. The rung ibs would add: addresses .* true miss ratios' \
+step "a VM without a PMU: what one would give" says 'should work there: rung watchpoints\. The rung ibs would add addresses .* The rung counters would add true miss ratios' \
     --root "$work/vm-without-pmu"
 step "a VM that counts: counters without PEBS" answers "$(rung pebs fails max_precise) and $(rung counters works ALL_LOADS)" \
     --root "$work/vm-with-counters"

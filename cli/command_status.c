@@ -85,6 +85,10 @@ static const struct property properties[] = {
         {"clients", NULL, "clients", cell_count},
 };
 
+/* only where it has something to say */
+static const struct property missing_addresses = {
+        "address_reason", NULL, "addresses missing", cell_text};
+
 static int add_property(
         struct table *table, struct json_object *status, const struct property *property)
 {
@@ -99,15 +103,44 @@ static int add_property(
 	return table_add(table, cells, false);
 }
 
+/* page-faults: 1200 of 1250 addresses used, 50 lost; one in 101, throttled 3 times, starved 10 % */
+static int add_event(struct table *table, struct json_object *event)
+{
+	double samples = object_number(event, "samples") - object_number(event, "foreign");
+	double throttled = object_number(event, "throttled");
+	double starved = object_number(event, "starved");
+	char text[CELL], title[CELL], name[CELL / 2];
+	const char *cells[] = {title, text};
+	int n;
+
+	printable(object_text(event, "event"), name, sizeof(name));
+	snprintf(title, sizeof(title), "addresses of %s", name);
+	n = snprintf(text, sizeof(text), "%.0f of %.0f used, %.0f lost, %.0f unseen; one in %.0f",
+	        object_number(event, "delivered"), samples, object_number(event, "lost"),
+	        object_number(event, "unseen"), object_number(event, "period"));
+	if (throttled > 0)
+		n += snprintf(text + n, sizeof(text) - n, "; throttled %.0f times", throttled);
+	if (starved > 0.01)
+		snprintf(text + n, sizeof(text) - n, "; others had the counter %.0f %% of the time",
+		        starved * 100);
+	return table_add(table, cells, false);
+}
+
 static int show(struct json_object *status)
 {
 	static const struct table_column columns[] = {{NULL, LEFT, 0}, {NULL, LEFT, 25}};
 	_cleanup_(table_freep) struct table *table = NULL;
 	struct terminal terminal = terminal_describe(stdout);
 	int r = table_new(columns, 2, &terminal, &table);
+	struct json_object *events = NULL, *reason;
 
 	for (size_t i = 0; r == 0 && i < sizeof(properties) / sizeof(properties[0]); i++)
 		r = add_property(table, status, &properties[i]);
+	json_object_object_get_ex(status, "address_samples", &events);
+	for (size_t i = 0; r == 0 && events && i < json_object_array_length(events); i++)
+		r = add_event(table, json_object_array_get_idx(events, i));
+	if (r == 0 && json_object_object_get_ex(status, "address_reason", &reason) && reason)
+		r = add_property(table, status, &missing_addresses);
 	return r ?: table_print(table, stdout);
 }
 

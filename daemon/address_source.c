@@ -28,6 +28,8 @@ struct address_event {
 	struct cpu_events *cpus;
 	bool misses_only;
 	int error;
+	uint64_t looked_ns, seen[MTL_CPUS_MAX]; /* at the latest look */
+	double rate;
 };
 
 struct address_source {
@@ -46,68 +48,6 @@ struct address_source {
 static struct mtl_event_slot *slots_of(const struct address_source *addresses, unsigned event)
 {
 	return source_event_slots(addresses->source) + event * MTL_CPUS_MAX;
-}
-
-DEFINE_CLEANUP(struct address_source, address_source_free)
-
-static int add_event(struct address_source *addresses, const struct pmu_event *event)
-{
-	unsigned number = addresses->n_events;
-	struct address_event *added = &addresses->events[number];
-	int r = cpu_events_new(event, source_address_program(addresses->source),
-	        number * MTL_CPUS_MAX, &added->cpus);
-
-	if (r < 0)
-		return r;
-	added->event = *event;
-	added->misses_only = event->data_src_tells_misses && source_sees_levels(addresses->source);
-	memset(slots_of(addresses, number), 0, MTL_CPUS_MAX * sizeof(struct mtl_event_slot));
-	for (unsigned cpu = 0; cpu < MTL_CPUS_MAX; cpu++)
-		slots_of(addresses, number)[cpu].misses_only = added->misses_only;
-	addresses->n_events++;
-	return 0;
-}
-
-int address_source_new(struct source *source, const struct pmu_event *events, unsigned n,
-        unsigned ring_bytes, address_fn callback, void *userdata,
-        struct address_source **ret_addresses)
-{
-	_cleanup_(address_source_freep) struct address_source *addresses =
-	        calloc(1, sizeof(*addresses));
-
-	if (!addresses)
-		return -ENOMEM;
-	addresses->source = source;
-	addresses->ring_bytes = ring_bytes;
-	addresses->callback = callback;
-	addresses->userdata = userdata;
-	memset(addresses->ring, 0xff, sizeof(addresses->ring));
-	for (unsigned i = 0; i < n && addresses->n_events < MTL_EVENTS; i++) {
-		int r = pmu_event_is_sampled(events[i].kind) ? add_event(addresses, &events[i]) : 0;
-
-		if (r < 0)
-			return r;
-	}
-	if (addresses->n_events == 0)
-		return -EINVAL;
-	*ret_addresses = TAKE_PTR(addresses);
-	return 0;
-}
-
-struct address_source *address_source_free(struct address_source *addresses)
-{
-	if (!addresses)
-		return NULL;
-	for (unsigned i = 0; i < addresses->n_events; i++)
-		cpu_events_free(addresses->events[i].cpus);
-	ring_buffer__free(addresses->rings);
-	for (uint32_t cpu = 0; cpu < MTL_CPUS_MAX; cpu++)
-		if (addresses->ring[cpu] >= 0) {
-			bpf_map_delete_elem(source_address_rings(addresses->source), &cpu);
-			close(addresses->ring[cpu]);
-		}
-	free(addresses);
-	return NULL;
 }
 
 /* ---- rings ---- */
@@ -143,28 +83,115 @@ static int add_ring(struct address_source *addresses, uint32_t cpu)
 	return r;
 }
 
-static int add_rings(struct address_source *addresses, const cpu_set_t *online)
+static int add_rings(struct address_source *addresses)
 {
+	cpu_set_t online;
 	int r = 0;
 
+	cpu_events_online(&online);
 	for (unsigned cpu = 0; cpu < MTL_CPUS_MAX && r >= 0; cpu++)
-		if (CPU_ISSET(cpu, online) && addresses->ring[cpu] < 0)
+		if (CPU_ISSET(cpu, &online) && addresses->ring[cpu] < 0)
 			r = add_ring(addresses, cpu);
 	return r;
 }
 
+/* ---- begin and end ---- */
+
+DEFINE_CLEANUP(struct address_source, address_source_free)
+
+static int add_event(struct address_source *addresses, const struct pmu_event *event)
+{
+	unsigned number = addresses->n_events;
+	struct address_event *added = &addresses->events[number];
+	int r = cpu_events_new(event, source_address_program(addresses->source),
+	        number * MTL_CPUS_MAX, &added->cpus);
+
+	if (r < 0)
+		return r;
+	added->event = *event;
+	added->misses_only = event->data_src_tells_misses && source_sees_levels(addresses->source);
+	memset(slots_of(addresses, number), 0, MTL_CPUS_MAX * sizeof(struct mtl_event_slot));
+	for (unsigned cpu = 0; cpu < MTL_CPUS_MAX; cpu++)
+		slots_of(addresses, number)[cpu].misses_only = added->misses_only;
+	addresses->n_events++;
+	return 0;
+}
+
+int address_source_new(struct source *source, const struct pmu_event *events, unsigned n,
+        unsigned ring_bytes, address_fn callback, void *userdata,
+        struct address_source **ret_addresses)
+{
+	_cleanup_(address_source_freep) struct address_source *addresses =
+	        calloc(1, sizeof(*addresses));
+	int r;
+
+	if (!addresses)
+		return -ENOMEM;
+	addresses->source = source;
+	addresses->ring_bytes = ring_bytes;
+	addresses->callback = callback;
+	addresses->userdata = userdata;
+	memset(addresses->ring, 0xff, sizeof(addresses->ring));
+	for (unsigned i = 0; i < n && addresses->n_events < MTL_EVENTS; i++) {
+		r = pmu_event_is_sampled(events[i].kind) ? add_event(addresses, &events[i]) : 0;
+
+		if (r < 0)
+			return r;
+	}
+	if (addresses->n_events == 0)
+		return -EINVAL;
+	r = add_rings(addresses);
+	if (r < 0)
+		return r;
+	*ret_addresses = TAKE_PTR(addresses);
+	return 0;
+}
+
+struct address_source *address_source_free(struct address_source *addresses)
+{
+	if (!addresses)
+		return NULL;
+	for (unsigned i = 0; i < addresses->n_events; i++)
+		cpu_events_free(addresses->events[i].cpus);
+	ring_buffer__free(addresses->rings);
+	for (uint32_t cpu = 0; cpu < MTL_CPUS_MAX; cpu++)
+		if (addresses->ring[cpu] >= 0) {
+			bpf_map_delete_elem(source_address_rings(addresses->source), &cpu);
+			close(addresses->ring[cpu]);
+		}
+	free(addresses);
+	return NULL;
+}
+
+/* ---- samples ---- */
+
 int address_source_fd(const struct address_source *addresses)
 {
-	return addresses->rings ? ring_buffer__epoll_fd(addresses->rings) : -EAGAIN;
+	return ring_buffer__epoll_fd(addresses->rings);
 }
 
 void address_source_consume(struct address_source *addresses)
 {
-	if (addresses->rings)
-		ring_buffer__consume(addresses->rings);
+	ring_buffer__consume(addresses->rings);
 }
 
 /* ---- events ---- */
+
+static void look_at_rate(struct address_source *addresses, unsigned number)
+{
+	const struct mtl_event_slot *slots = slots_of(addresses, number);
+	struct address_event *event = &addresses->events[number];
+	uint64_t now = source_now(), most = 0;
+
+	for (unsigned cpu = 0; cpu < MTL_CPUS_MAX; cpu++) {
+		uint64_t came = slots[cpu].seen - event->seen[cpu];
+
+		most = came > most ? came : most;
+		event->seen[cpu] += came;
+	}
+	event->rate = event->looked_ns ? most / fmax((now - event->looked_ns) / 1e9, 1e-3) : 0;
+	event->looked_ns = now;
+}
 
 static int follow(struct address_source *addresses)
 {
@@ -172,10 +199,11 @@ static int follow(struct address_source *addresses)
 	int r, result;
 
 	cpu_events_online(&online);
-	result = add_rings(addresses, &online);
+	result = add_rings(addresses);
 	for (unsigned i = 0; i < addresses->n_events; i++) {
 		r = cpu_events_follow(addresses->events[i].cpus, &online);
 		addresses->events[i].error = r;
+		look_at_rate(addresses, i);
 		result = result < 0 ? result : r;
 	}
 	return result;
@@ -196,8 +224,10 @@ int address_source_start(struct address_source *addresses)
 
 void address_source_stop(struct address_source *addresses)
 {
-	for (unsigned i = 0; i < addresses->n_events; i++)
+	for (unsigned i = 0; i < addresses->n_events; i++) {
 		cpu_events_close(addresses->events[i].cpus);
+		addresses->events[i].looked_ns = 0;
+	}
 	addresses->runs = false;
 }
 
@@ -251,6 +281,7 @@ void address_source_counts(
 	        .precise = events.precise,
 	        .period = events.period,
 	        .misses_only = asked->misses_only,
+	        .rate = asked->rate,
 	        .due = events.due,
 	        .throttles = events.throttles,
 	        .starved = events.starved,

@@ -22,6 +22,7 @@ struct address_counts {
 	uint64_t period;
 	bool misses_only; /* loads that hit are left out in the kernel */
 	uint64_t seen, foreign, zero, kernel, filtered, delivered, lost;
+	double rate; /* samples a second on the busiest CPU, between the two latest looks */
 	double due;
 	uint64_t unseen;    /* due, and not given: skipped or thrown away by the kernel */
 	uint64_t throttles; /* times the kernel stopped it until the next tick */

@@ -20,6 +20,7 @@ struct calibration {
 	double moment_seconds;    /* lost by the target when an armer wakes and does nothing */
 	double switch_seconds;    /* one context switch more, with slots enabled against none open */
 	double open_seconds;      /* opening and closing the events of one thread */
+	double sample_seconds;    /* lost by the target for one address sample; 0: there are none */
 	double shift_seconds;     /* constant part of each measured time, subtracted from all */
 	double resolution_seconds; /* shortest window trusted */
 	unsigned arms, traps, stray; /* of the self-test */

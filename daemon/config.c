@@ -152,6 +152,23 @@ static int read_switch(const struct key *key, const char *text, void *member)
 	return -EINVAL;
 }
 
+static const char *const address_samples[] = {
+        [ADDRESS_SAMPLES_OFF] = "off",
+        [ADDRESS_SAMPLES_AUTO] = "auto",
+        [ADDRESS_SAMPLES_PAGE_FAULTS] = "page-faults",
+};
+
+static int read_address_samples(const struct key *key, const char *text, void *member)
+{
+	(void)key;
+	for (size_t i = 0; i < sizeof(address_samples) / sizeof(*address_samples); i++)
+		if (!strcasecmp(text, address_samples[i])) {
+			*(unsigned *)member = i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
 /* high is the size of the member. */
 static int read_group(const struct key *key, const char *text, void *member)
 {
@@ -195,6 +212,11 @@ static void print_switch(const void *member, char *ret_text, size_t size)
 	snprintf(ret_text, size, "%s", *(const bool *)member ? "yes" : "no");
 }
 
+static void print_address_samples(const void *member, char *ret_text, size_t size)
+{
+	snprintf(ret_text, size, "%s", address_samples[*(const unsigned *)member]);
+}
+
 static void print_text(const void *member, char *ret_text, size_t size)
 {
 	snprintf(ret_text, size, "%s", (const char *)member);
@@ -220,6 +242,8 @@ static const struct key keys[] = {
         KEY(ring_bytes, read_power_of_two, print_count, 4096, 16 * MEBIBYTE,
                 "a power of two, 4096 to 16M (bytes, or with K or M)"),
         KEY(realtime, read_switch, print_switch, 0, 0, "yes or no"),
+        KEY(address_samples, read_address_samples, print_address_samples, 0, 0,
+                "off, auto or page-faults"),
         KEY(socket_group, read_group, print_text, 0, sizeof(((struct config *)0)->socket_group),
                 "the name of a group, at most 31 letters, digits, _ - . (empty: root only)"),
         KEY(rung, read_rung, print_text, 0, sizeof(((struct config *)0)->rung),
@@ -240,6 +264,7 @@ void config_defaults(struct config *ret_config)
 	        .max_clients = 128,
 	        .ring_bytes = 65536,
 	        .realtime = true,
+	        .address_samples = ADDRESS_SAMPLES_AUTO,
 	        .socket_group = "mtl",
 	        .rung = "auto",
 	};

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+enum address_samples { ADDRESS_SAMPLES_OFF, ADDRESS_SAMPLES_AUTO, ADDRESS_SAMPLES_PAGE_FAULTS };
+
 /*
  * Everything an operator can set, with its default. Filled by config_defaults(), then by
  * config_load() from an ini file ([mtld] section, every key commented in etc/mtld.conf).
@@ -23,6 +25,7 @@ struct config {
 	unsigned max_clients;       /* connections at once, 1..4096; default 128 */
 	unsigned ring_bytes;   /* per-CPU event ring, power of two, 4096..16 MiB; default 64K */
 	bool realtime;         /* arm from the target's own CPU, real-time; default yes */
+	unsigned address_samples; /* enum address_samples; default auto: the PMU's, if any */
 	char socket_group[32]; /* may see and track everything; default "mtl" */
 	char rung[16];         /* of the ladder, to be used or none; default "auto": the best */
 };

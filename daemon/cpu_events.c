@@ -203,28 +203,40 @@ struct cpu_events *cpu_events_free(struct cpu_events *events)
 
 /* ---- period ---- */
 
-static int give_period(struct cpu_events *events, uint64_t period)
+/* What came between the two readings may have been sampled with either period: fewer samples count
+ * as due, so that none is missed that never was. */
+static int change_period(struct cpu_events *events, struct cpu_event *cpu, uint64_t period)
 {
-	for (unsigned number = 0; number < CPU_SETSIZE; number++)
-		if (is_open(&events->cpu[number]) &&
-		        ioctl(events->cpu[number].opened.fd, PERF_EVENT_IOC_PERIOD, &period) < 0)
-			return -errno;
-	return 0;
+	uint64_t old = events->counts.period;
+	int r;
+
+	take_reading(events, cpu);
+	r = ioctl(cpu->opened.fd, PERF_EVENT_IOC_PERIOD, &period) < 0 ? -errno : 0;
+	events->counts.period = old > period ? old : period;
+	take_reading(events, cpu);
+	events->counts.period = old;
+	events->counts.slack++;
+	return r;
+}
+
+static int change_periods(struct cpu_events *events, uint64_t period)
+{
+	int r = 0;
+
+	for (unsigned number = 0; number < CPU_SETSIZE && r >= 0; number++)
+		if (is_open(&events->cpu[number]))
+			r = change_period(events, &events->cpu[number], period);
+	return r;
 }
 
 int cpu_events_set_period(struct cpu_events *events, uint64_t period)
 {
-	int r;
+	int r = change_periods(events, period);
 
-	for (unsigned number = 0; number < CPU_SETSIZE; number++)
-		if (is_open(&events->cpu[number]))
-			take_reading(events, &events->cpu[number]);
-	r = give_period(events, period);
 	if (r < 0)
-		give_period(events, events->counts.period);
+		change_periods(events, events->counts.period);
 	else
 		events->counts.period = period;
-	events->counts.slack += events->counts.cpus;
 	return r;
 }
 

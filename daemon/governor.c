@@ -4,8 +4,8 @@
  *
  *     cost of a period = arms x arm + hits x trap + empty moments x moment
  *                      + switches while armed x switch_on + switches while open x switch_open
- *     overhead         = cost / CPU time of the target
- *     arms a second    = MARGIN x max_overhead / (cost per arm)
+ *     overhead         = (cost + address samples x sample) / CPU time of the target
+ *     arms a second    = (MARGIN x max_overhead - what samples took) / (cost per arm)
  *     pace             = arms a second x (arms + busy moments) / arms
  *
  * Moments that found no candidate are not made up for: a pace raised by them would overshoot as soon
@@ -25,6 +25,7 @@
 #define PACE_MIN 0.05
 #define PACE_MAX 1000.0
 #define SMOOTHING 0.3
+#define LEAST_PART 0.25 /* of the budget is for watching, however many samples there are */
 /* Four disabled breakpoint events cost this much at a switch out and in (measured: 0.5-1.1 us). */
 #define SWITCH_OPEN 1e-6
 /* Events stay open while they cost less than this part of the budget. */
@@ -38,6 +39,7 @@ struct governor_prices governor_prices(const struct calibration *calibration)
 		.moment = calibration->moment_seconds,
 		.switch_on = calibration->switch_seconds,
 		.switch_open = SWITCH_OPEN,
+		.sample = calibration->sample_seconds,
 		.open = calibration->open_seconds,
 	};
 }
@@ -85,11 +87,13 @@ void governor_update(struct governor *governor, const struct governor_prices *pr
 	const struct sampler_counts *delta, double cpu_seconds, double max_overhead, double share)
 {
 	double cost = cost_of(governor, prices, delta), arms = delta->arms;
-	double budget = MARGIN * max_overhead * share;
+	double samples = delta->samples * prices->sample, budget = MARGIN * max_overhead * share;
 
 	if (cpu_seconds < 0.05)
 		return;
-	governor->overhead = smooth(governor->overhead, cost / cpu_seconds);
+	governor->sample_rate = delta->samples / cpu_seconds;
+	budget = fmax(budget - samples / cpu_seconds, LEAST_PART * budget);
+	governor->overhead = smooth(governor->overhead, (cost + samples) / cpu_seconds);
 	governor->close_between = better_closed(delta->switches / cpu_seconds, prices,
 		max_overhead * (governor->close_between ? 0.5 : 1));
 	if (arms < 1) { /* nothing learnt, but moments alone must not cost more than allowed */

@@ -13,6 +13,7 @@
 
 struct governor_prices {
 	double arm, trap, moment, switch_on, switch_open; /* seconds of the target's time */
+	double sample; /* of an address */
 	double open; /* opening and closing the events around one watch */
 };
 
@@ -21,6 +22,7 @@ struct governor {
 	double overhead;     /* estimated fraction of the target's CPU time; NAN: not known yet */
 	double cost;         /* seconds per arm, smoothed; 0: not known yet */
 	double pace;         /* moments a CPU second */
+	double sample_rate;  /* address samples a CPU second, of late */
 	bool close_between;  /* events closed between watches */
 };
 

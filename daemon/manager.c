@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "address_use.h"
 #include "cleanup.h"
 #include "instrument.h"
 #include "tracked.h"
@@ -42,7 +43,8 @@ struct manager {
 	struct instrument *instrument;
 	struct entry **entries; /* in order of tracking */
 	unsigned n_entries;
-	sd_event_source *life, *tick;
+	struct address_use *addresses;
+	sd_event_source *life, *tick, *samples;
 	unsigned ticks;
 	uint64_t begin_ns, settled_ns;
 	double settled_cpu, daemon_cpu, share;
@@ -94,6 +96,7 @@ static void rest_when_idle(struct manager *manager)
 	if (!manager->instrument->source || n_alive(manager) > 0)
 		return;
 	sampler_pace_cpus(manager->instrument->sampler);
+	address_use_rest(manager->addresses);
 	source_detach(manager->instrument->source);
 }
 
@@ -127,15 +130,44 @@ static int on_end(sd_event_source *source, int fd, uint32_t revents, void *userd
 	return 0;
 }
 
+/* The tracked process that an event is about; NULL: no more. */
+static struct tracked *about(const struct manager *manager, uint32_t index, uint32_t tgid)
+{
+	for (unsigned i = 0; i < manager->n_entries; i++) {
+		struct tracked *tracked = manager->entries[i]->tracked;
+
+		if (is_alive(manager->entries[i]) && tracked->index == index && tracked->tgid == tgid)
+			return tracked;
+	}
+	return NULL;
+}
+
 static void on_life(void *userdata, const struct mtl_life *life)
+{
+	struct tracked *tracked = about(userdata, life->process, life->tgid);
+
+	if (tracked)
+		tracked_life(tracked, life);
+}
+
+/* A sample stands for as many accesses as its period says. */
+static void on_address(void *userdata, const struct mtl_address *sample)
+{
+	struct tracked *tracked = about(userdata, sample->process, sample->tgid);
+
+	if (tracked && tracked->planner)
+		planner_heat(tracked->planner, sample->address, fmax(sample->period, 1));
+}
+
+static int on_samples_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
 	struct manager *manager = userdata;
 
-	for (unsigned i = 0; i < manager->n_entries; i++)
-		if (is_alive(manager->entries[i]) &&
-			manager->entries[i]->tracked->index == life->process &&
-			manager->entries[i]->tracked->tgid == life->tgid)
-			return tracked_life(manager->entries[i]->tracked, life);
+	(void)source;
+	(void)fd;
+	(void)revents;
+	address_use_consume(manager->addresses);
+	return 0;
 }
 
 static int on_life_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata)
@@ -185,15 +217,37 @@ static void settle(struct manager *manager)
 	}
 }
 
+/* Of the process most sampled, in its CPU time. */
+static double most_sampled(const struct manager *manager)
+{
+	double most = 0;
+
+	for (unsigned i = 0; i < manager->n_entries; i++)
+		if (is_alive(manager->entries[i]))
+			most = fmax(most, manager->entries[i]->tracked->governor.sample_rate);
+	return most;
+}
+
+static void settle_events(struct manager *manager)
+{
+	if (!manager->instrument->source)
+		return;
+	source_follow_cpus(manager->instrument->source);
+	address_use_settle(manager->addresses, most_sampled(manager), manager->share);
+}
+
 static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct manager *manager = userdata;
 
 	(void)usec;
+	address_use_consume(manager->addresses);
 	for (unsigned i = 0; i < manager->n_entries; i++)
 		tracked_tick(manager->entries[i]->tracked);
-	if (++manager->ticks % TICKS_A_SECOND == 0)
+	if (++manager->ticks % TICKS_A_SECOND == 0) {
 		settle(manager);
+		settle_events(manager);
+	}
 	if (manager->instrument->sampler)
 		sampler_pace_cpus(manager->instrument->sampler);
 	sd_event_source_set_time_relative(source, TICK_USEC);
@@ -214,10 +268,13 @@ static int wire(struct manager *manager)
 	if (!source)
 		return 0;
 	r = source_life_open(source, on_life, manager);
-	if (r < 0)
-		return r;
-	return sd_event_add_io(manager->event, &manager->life, source_life_fd(source), EPOLLIN,
-		on_life_ready, manager);
+	if (r >= 0)
+		r = sd_event_add_io(manager->event, &manager->life, source_life_fd(source), EPOLLIN,
+			on_life_ready, manager);
+	if (r >= 0 && address_use_events(manager->addresses) > 0)
+		r = sd_event_add_io(manager->event, &manager->samples,
+			address_use_fd(manager->addresses), EPOLLIN, on_samples_ready, manager);
+	return r;
 }
 
 DEFINE_CLEANUP(struct manager, manager_free)
@@ -241,9 +298,14 @@ int manager_new(sd_event *event, const struct config *config, const char *root,
 		return -ENOMEM;
 	r = instrument_new(config, manager->root, &manager->instrument);
 	if (r >= 0)
+		r = address_use_new(manager->instrument->source, config, manager->root, on_address,
+			manager, &manager->addresses);
+	if (r >= 0)
 		r = wire(manager);
 	if (r < 0)
 		return r;
+	manager->instrument->calibration.sample_seconds =
+		address_use_sample_seconds(manager->addresses);
 	*ret_manager = TAKE_PTR(manager);
 	return 0;
 }
@@ -256,6 +318,8 @@ struct manager *manager_free(struct manager *manager)
 		free_entry(manager->entries[--manager->n_entries]);
 	sd_event_source_disable_unref(manager->tick);
 	sd_event_source_disable_unref(manager->life);
+	sd_event_source_disable_unref(manager->samples);
+	address_use_free(manager->addresses);
 	instrument_free(manager->instrument);
 	sd_event_unref(manager->event);
 	free(manager->entries);
@@ -339,6 +403,7 @@ static int track_anew(struct manager *manager, pid_t pid, struct entry **ret_ent
 	manager->entries[manager->n_entries++] = entry;
 	if (old) /* the pid has come round again */
 		forget(manager, old);
+	address_use_begin(manager->addresses);
 	sd_event_source_set_time_relative(manager->tick, TICK_USEC);
 	sd_event_source_set_enabled(manager->tick, SD_EVENT_ON);
 	sampler_pace_cpus(manager->instrument->sampler);
@@ -409,6 +474,11 @@ void manager_status(struct manager *manager, struct manager_status *ret_status)
 	};
 	for (unsigned i = 0; i < manager->n_entries; i++)
 		ret_status->lost += manager->entries[i]->tracked->counts.lost;
+	ret_status->n_events = fmin(address_use_events(manager->addresses), MANAGER_EVENTS_MAX);
+	for (unsigned i = 0; i < ret_status->n_events; i++)
+		address_use_describe(manager->addresses, i, &ret_status->events[i]);
+	snprintf(ret_status->events_reason, sizeof(ret_status->events_reason), "%s",
+		address_use_problem(manager->addresses));
 	snprintf(ret_status->rung, sizeof(ret_status->rung), "%s", instrument_rung(instrument));
 	snprintf(ret_status->reason, sizeof(ret_status->reason), "%s", decisive->reason);
 	snprintf(ret_status->fix, sizeof(ret_status->fix), "%s", decisive->fix);

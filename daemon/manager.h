@@ -30,6 +30,20 @@ struct manager_process {
 	double observations_per_second; /* NAN: not known yet */
 };
 
+enum { MANAGER_EVENTS_MAX = 8 };
+
+/* One event of address samples, on all CPUs. seen is the sum of foreign (processes that are not
+ * tracked), zero (no address), kernel, filtered (loads that hit), delivered and lost. */
+struct manager_event {
+	char name[64], pmu[24];
+	unsigned cpus, precise;
+	bool misses_only;
+	double period, starved; /* starved: share of the time in which others had the counter */
+	uint64_t seen, foreign, zero, kernel, filtered, delivered, lost;
+	uint64_t unseen;    /* due by what the event counted, but never given to mtld */
+	uint64_t throttled; /* times the kernel stopped it until the next tick */
+};
+
 struct manager_status {
 	pid_t pid;
 	double uptime_seconds;
@@ -42,6 +56,9 @@ struct manager_status {
 	double daemon_cpu; /* fraction of one core over the last seconds; NAN: not known yet */
 	unsigned processes;
 	uint64_t lost;
+	struct manager_event events[MANAGER_EVENTS_MAX];
+	unsigned n_events;
+	char events_reason[320]; /* why one that was wanted is not there, and the fix; "" */
 };
 
 /* Never fails for want of privilege: then the rung is "none" and tracking says why. */

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "address_json.h"
 #include "cleanup.h"
 #include "demand_list.h"
 #include "method.h"
@@ -243,6 +244,8 @@ static int status(const struct methods_context *context, const struct peer *peer
 	json_object_object_add(answer, "max_processes", integer(config->max_processes));
 	json_object_object_add(answer, "lost", counter(now.lost));
 	json_object_object_add(answer, "clients", integer(context->clients));
+	json_object_object_add(answer, "address_samples", address_json(&now));
+	json_object_object_add(answer, "address_reason", text_or_null(now.events_reason));
 	ret_reply->parameters = answer;
 	return 0;
 }

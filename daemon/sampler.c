@@ -320,6 +320,7 @@ void sampler_counts(struct sampler *sampler, uint32_t index, struct sampler_coun
 	ret_counts->stray_traps = process->stray_traps;
 	ret_counts->lost += process->lost;
 	ret_counts->faults = process->faults;
+	ret_counts->samples = process->samples;
 	ret_counts->cpu_ns = source_clock(sampler->source, index);
 }
 

@@ -33,6 +33,7 @@ struct sampler_counts {
 	uint64_t starved;  /* moments without a candidate */
 	uint64_t refused;  /* the kernel refused to arm */
 	uint64_t reborn;   /* watched pages that were faulted in anew */
+	uint64_t samples;  /* addresses taken of it */
 	uint64_t armed_switches; /* context switches while a watch was on */
 	unsigned threads, slots;
 	int error;         /* latest error of opening or arming, negative errno, 0: none */

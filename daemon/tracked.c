@@ -368,6 +368,7 @@ static struct sampler_counts since_settled(const struct tracked *tracked)
 	delta.busy -= settled->busy;
 	delta.starved -= settled->starved;
 	delta.armed_switches -= settled->armed_switches;
+	delta.samples -= settled->samples;
 	delta.cpu_ns -= settled->cpu_ns;
 	return delta;
 }

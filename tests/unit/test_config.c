@@ -59,6 +59,7 @@ static void has_defaults(void **state)
 	        {"max_clients", "128"},
 	        {"ring_bytes", "65536"},
 	        {"realtime", "yes"},
+	        {"address_samples", "auto"},
 	        {"socket_group", "mtl"},
 	        {"rung", "auto"},
 	};
@@ -95,6 +96,8 @@ static void accepts(void **state)
 	        {"realtime", "no", "no"},
 	        {"realtime", "OFF", "no"},
 	        {"realtime", "true", "yes"},
+	        {"address_samples", "page-faults", "page-faults"},
+	        {"address_samples", "OFF", "off"},
 	        {"socket_group", "adm", "adm"},
 	        {"socket_group", "", ""},
 	        {"rung", "auto", "auto"},
@@ -152,6 +155,8 @@ static void refuses_values(void **state)
 	        {"ring_bytes", "64KB"},
 	        {"ring_bytes", "0"},
 	        {"realtime", "maybe"},
+	        {"address_samples", "pebs"},
+	        {"address_samples", ""},
 	        {"realtime", ""},
 	        {"socket_group", "a b"},
 	        {"rung", ""},
@@ -285,6 +290,7 @@ static void file_agrees_with_table(void **state)
 	        .max_clients = 7,
 	        .ring_bytes = 8192,
 	        .realtime = false,
+	        .address_samples = ADDRESS_SAMPLES_PAGE_FAULTS,
 	        .socket_group = "other",
 	        .rung = "pebs",
 	};

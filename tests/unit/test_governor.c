@@ -396,6 +396,28 @@ static void unknown_or_unlimited_use_keeps_the_share(void **state)
 	assert_true(governor_share(0.5, 0, 0.01) > 0.5);
 }
 
+/* What address samples take is told, and left over from what watching may take; but never all of
+ * it. */
+static void samples_are_paid_for(void **state)
+{
+	struct governor_prices prices = {
+	        .arm = 100e-6, .trap = 10e-6, .moment = 5e-6, .sample = 2e-6};
+	struct sampler_counts delta = {.arms = 20, .hits = 20};
+	struct governor without = {.overhead = NAN}, with = without, drowned = without;
+
+	(void)state;
+	governor_update(&without, &prices, &delta, 1, 0.01, 1);
+	delta.samples = 1250; /* 0.25 % */
+	governor_update(&with, &prices, &delta, 1, 0.01, 1);
+	assert_true(fabs(with.overhead - without.overhead - 0.0025) < 1e-12);
+	assert_true(fabs(with.pace / without.pace - 2.0 / 3) < 1e-9); /* of 0.75 % */
+	assert_true(with.sample_rate == 1250);
+	delta.samples = 1000000;
+	governor_update(&drowned, &prices, &delta, 1, 0.01, 1);
+	assert_true(fabs(drowned.pace / without.pace - 0.25) < 1e-9);
+	assert_true(drowned.overhead > 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -410,6 +432,7 @@ int main(void)
 	        cmocka_unit_test(nonsense_stays_in_bounds),
 	        cmocka_unit_test(nothing_happened_changes_nothing),
 	        cmocka_unit_test(the_daemon_comes_under_its_maximum),
+	        cmocka_unit_test(samples_are_paid_for),
 	        cmocka_unit_test(unknown_or_unlimited_use_keeps_the_share),
 	};
 

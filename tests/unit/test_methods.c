@@ -74,6 +74,19 @@ static void answers_status(void **state)
 	assert_string_equal(string_of("version"), MTL_VERSION);
 	assert_string_equal(string_of("rung"), "watchpoints");
 	assert_null(member_of(reply.parameters, "daemon_cpu"));
+	assert_null(member_of(reply.parameters, "address_reason"));
+	assert_string_equal(json_object_to_json_string_ext(
+	                            json_object_array_get_idx(
+	                                    member_of(reply.parameters, "address_samples"), 0),
+	                            JSON_C_TO_STRING_PLAIN),
+	        "{\"event\":\"MEM_INST_RETIRED.ALL_LOADS\",\"pmu\":\"cpu\",\"misses_only\":false,"
+	        "\"cpus\":2,\"precise\":3,\"period\":100003,\"samples\":21,\"foreign\":1,\"zero\":"
+	        "2,"
+	        "\"kernel\":3,\"filtered\":4,\"delivered\":5,\"lost\":6,\"unseen\":7,\"throttled\":"
+	        "8,"
+	        "\"starved\":0.25}");
+	context.manager->status.n_events = 0;
+	strcpy(context.manager->status.events_reason, "no PMU");
 	context.manager->status.daemon_cpu = 0.002;
 	context.manager->status.method[0] = '\0';
 	call("Status", "{}");

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The use of address samples.
+ *
+ * `address_samples = auto` takes what the PMU has: retired loads and stores, or IBS; `page-faults`
+ * the software event instead, which says where a process grows and not where it works: good for
+ * trying the whole way out on a machine without a PMU. Every event is opened once at the start, on
+ * one CPU, to learn whether the kernel grants it.
+ *
+ * Cost. Samples may take PART of max_overhead; what they do take the governor takes off what is
+ * left for watching. Two rates are held to it: that of the busiest CPU, since samples are taken of
+ * everybody on it, tracked or not, and that of the process most sampled in its own CPU time, since
+ * it need not fill a CPU. Both are of all events together; each event gets an equal part.
+ */
+#include "address_use.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cleanup.h"
+#include "ladder.h"
+#include "perf_open.h"
+#include "sample_period.h"
+
+#define PART 0.25
+
+/* What a sample takes from the process. Page faults: the program and the event before it, measured
+ * (tests/bench). PMUs: interrupt, record and program; from the literature, not measured here. */
+static const double sample_seconds[] = {
+        [PMU_LOADS] = 2e-6,
+        [PMU_STORES] = 2e-6,
+        [PMU_LOAD_MISSES] = 2e-6,
+        [PMU_IBS_OP] = 2.5e-6,
+        [PMU_PAGE_FAULTS] = 1e-6,
+};
+
+struct address_use {
+	const struct config *config;
+	struct address_source *addresses; /* NULL: none */
+	struct perf_situation situation;
+	double sample_seconds;
+	char problem[320];
+};
+
+/* ---- which ---- */
+
+static bool wanted(enum address_samples choice, const struct pmu_event *event)
+{
+	static const bool by_choice[][PMU_PAGE_FAULTS + 1] = {
+	        [ADDRESS_SAMPLES_OFF] = {false},
+	        [ADDRESS_SAMPLES_AUTO] =
+	                {[PMU_LOADS] = true, [PMU_STORES] = true, [PMU_IBS_OP] = true},
+	        [ADDRESS_SAMPLES_PAGE_FAULTS] = {[PMU_PAGE_FAULTS] = true},
+	};
+
+	return pmu_event_is_sampled(event->kind) && by_choice[choice][event->kind];
+}
+
+static void note_problem(struct address_use *use, const struct pmu_event *event, int error)
+{
+	char reason[192], fix[120];
+
+	perf_explain(error, event, &use->situation, reason, sizeof(reason), fix, sizeof(fix));
+	snprintf(use->problem, sizeof(use->problem), "%s%s%s", reason, *fix ? "; " : "", fix);
+}
+
+/* A rung that was forced leaves out what the rungs above it would add. */
+static enum address_samples choice_of(const struct config *config)
+{
+	enum rung_index forced = ladder_rung_named(config->rung);
+	bool below = forced == RUNG_COUNTERS || forced == RUNG_WATCHPOINTS;
+
+	return config->address_samples == ADDRESS_SAMPLES_AUTO && below ? ADDRESS_SAMPLES_OFF
+	                                                                : config->address_samples;
+}
+
+/* Whether the kernel grants it, on the first of its CPUs. */
+static int try_event(const struct pmu_event *event)
+{
+	struct perf_opened opened = PERF_OPENED_NONE;
+	int cpu = 0, r;
+
+	while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &event->cpus))
+		cpu++;
+	r = perf_open(event, cpu, &opened);
+	perf_close(&opened);
+	return r;
+}
+
+/* Moves those to be used to the front; returns how many. */
+static unsigned select_events(struct address_use *use, struct pmu_event *events, unsigned n)
+{
+	unsigned selected = 0;
+
+	for (unsigned i = 0; i < n && selected < MTL_EVENTS; i++) {
+		struct pmu_event event = events[i];
+		int r = wanted(choice_of(use->config), &event) ? try_event(&event) : -EAGAIN;
+
+		if (r < 0 && r != -EAGAIN)
+			note_problem(use, &event, r);
+		if (r < 0)
+			continue;
+		use->sample_seconds = fmax(use->sample_seconds, sample_seconds[event.kind]);
+		events[selected++] = event;
+	}
+	return selected;
+}
+
+DEFINE_CLEANUP(struct address_use, address_use_free)
+
+int address_use_new(struct source *source, const struct config *config, const char *root,
+        address_fn callback, void *userdata, struct address_use **ret_use)
+{
+	_cleanup_(address_use_freep) struct address_use *use = calloc(1, sizeof(*use));
+	_cleanup_free_ struct pmu_machine *machine = NULL;
+	_cleanup_free_ struct pmu_event *events = NULL;
+	unsigned n = 0;
+	int r = 0;
+
+	if (!use)
+		return -ENOMEM;
+	use->config = config;
+	if (source && choice_of(config) != ADDRESS_SAMPLES_OFF)
+		r = pmu_discover(root, &machine);
+	if (machine) {
+		perf_situation(machine, &use->situation);
+		r = pmu_events(machine, &events, &n);
+	}
+	n = r >= 0 && events ? select_events(use, events, n) : 0;
+	if (n > 0)
+		r = address_source_new(
+		        source, events, n, config->ring_bytes, callback, userdata, &use->addresses);
+	if (r == -ENOMEM)
+		return r;
+	*ret_use = TAKE_PTR(use);
+	return 0;
+}
+
+struct address_use *address_use_free(struct address_use *use)
+{
+	if (!use)
+		return NULL;
+	address_source_free(use->addresses);
+	free(use);
+	return NULL;
+}
+
+/* ---- running ---- */
+
+static void look_for_problem(struct address_use *use)
+{
+	struct address_counts counts;
+
+	use->problem[0] = 0;
+	for (unsigned i = 0; i < address_source_events(use->addresses); i++) {
+		address_source_counts(use->addresses, i, &counts);
+		if (counts.error < 0)
+			note_problem(use, counts.event, counts.error);
+	}
+}
+
+void address_use_begin(struct address_use *use)
+{
+	if (!use->addresses || address_source_runs(use->addresses))
+		return;
+	address_source_start(use->addresses);
+	look_for_problem(use);
+}
+
+void address_use_rest(struct address_use *use)
+{
+	if (use->addresses)
+		address_source_stop(use->addresses);
+}
+
+int address_use_fd(const struct address_use *use)
+{
+	return use->addresses ? address_source_fd(use->addresses) : -EAGAIN;
+}
+
+void address_use_consume(struct address_use *use)
+{
+	if (use->addresses)
+		address_source_consume(use->addresses);
+}
+
+/* ---- how often ---- */
+
+void address_use_settle(struct address_use *use, double per_cpu_second, double share)
+{
+	unsigned n = address_use_events(use);
+	double most, all = 0;
+	struct address_counts counts;
+
+	if (n == 0 || !address_source_runs(use->addresses))
+		return;
+	address_source_follow(use->addresses);
+	look_for_problem(use);
+	most = sample_rate_affordable(
+	               PART * use->config->max_overhead * share, use->sample_seconds) /
+	       n;
+	for (unsigned i = 0; i < n; i++) {
+		address_source_counts(use->addresses, i, &counts);
+		all += counts.rate;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		double rate;
+		uint64_t period;
+
+		address_source_counts(use->addresses, i, &counts);
+		rate = fmax(counts.rate, all > 0 ? per_cpu_second * counts.rate / all : 0);
+		period = sample_period_next(counts.event, counts.period, rate, most);
+		if (period != counts.period)
+			address_source_set_period(use->addresses, i, period);
+	}
+}
+
+double address_use_sample_seconds(const struct address_use *use)
+{
+	return use->sample_seconds;
+}
+
+/* ---- telling ---- */
+
+unsigned address_use_events(const struct address_use *use)
+{
+	return use->addresses ? address_source_events(use->addresses) : 0;
+}
+
+void address_use_describe(
+        const struct address_use *use, unsigned event, struct manager_event *ret_event)
+{
+	struct address_counts counts;
+
+	address_source_counts(use->addresses, event, &counts);
+	*ret_event = (struct manager_event){
+	        .cpus = counts.cpus,
+	        .precise = counts.precise,
+	        .misses_only = counts.misses_only,
+	        .period = counts.period,
+	        .starved = counts.starved,
+	        .seen = counts.seen,
+	        .foreign = counts.foreign,
+	        .zero = counts.zero,
+	        .kernel = counts.kernel,
+	        .filtered = counts.filtered,
+	        .delivered = counts.delivered,
+	        .lost = counts.lost,
+	        .unseen = counts.unseen,
+	        .throttled = counts.throttles,
+	};
+	snprintf(ret_event->name, sizeof(ret_event->name), "%s", counts.event->name);
+	snprintf(ret_event->pmu, sizeof(ret_event->pmu), "%s", counts.event->pmu);
+}
+
+const char *address_use_problem(const struct address_use *use)
+{
+	return use->problem;
+}

@@ -317,6 +317,65 @@ three() {
         settled_curve "$one" 1.6 3.5 && settled_curve "$two" 3.2 6 && settled_curve "$three" 6.4 10.5
 }
 
+call() { # METHOD PARAMETERS: the answer's parameters in $work/METHOD.json
+    printf '{"method":"io.mtld.%s","parameters":{%s}}\0' "$1" "$2" >"$work/input"
+    talk "$MTL_SOCKET" 20 <"$work/input" >"$work/talked" 2>&1 &
+    talker=$!
+    within 20 grep -q . "$work/talked" || return 1
+    kill $talker
+    jq -e 'select(.error == null) | .parameters' "$work/talked" >"$work/$1.json" || { cat "$work/talked"; return 1; }
+}
+
+# same METHOD COMMAND OPTION...: what mtl says, but for the masks, which are its own
+same() {
+    method=$1
+    shift
+    mtl "$@" "$one" "$two" --json 2>"$work/err" >"$work/said.json" || { cat "$work/err"; return 1; }
+    jq -S 'if .groups then .groups[] |= del(.mask) else . end' "$work/said.json" >"$work/sorted.json"
+    jq -S . "$work/$method.json" | diff - "$work/sorted.json"
+}
+
+# What both touch in the fill time, each in its part of that time, is what the cache holds. Fill times
+# are of the least concave majorant, footprints are not: twice as far as their intervals is allowed.
+adds_up() {
+    time=$(jq .fill_time "$work/Share.json")
+    for pid in "$one" "$two"; do
+        window=$(mtl curve "$pid" --json | jq "$time * .cpu_seconds / .wall_seconds") || return 1
+        call Curve "\"pid\":$pid,\"windows\":[$window]" || return 1
+        cat "$work/Curve.json"
+    done >"$work/curves"
+    jq -es 'length == 2 and ([.[].curve.footprint[0]] | ((map(.bytes) | add) - 3145728 | fabs) <=
+        (map(.high - .low) | add))' "$work/curves" >/dev/null ||
+        { jq -c '.curve | [.cpu_seconds, .wall_seconds, .footprint]' "$work/curves"; return 1; }
+}
+
+# The rates that the workloads report of themselves: each step touches another line until all are
+# touched. Bounds are those of a single run's slopes (accuracy.sh).
+as_reported() {
+    for name in one two; do
+        grep -h '^{"kind"' "$work/$name.out" "$work/$name.err"
+    done | jq -s --slurpfile share "$work/Share.json" --slurpfile curves "$work/curves" '
+        ([range(2) as $i | .[$i].lines_touched_per_cpu_second * 64 *
+            ($curves[$i].curve | .cpu_seconds / .wall_seconds)] | add) as $rate |
+        {predicted: $share[0].fill_time, reported: (3145728 / $rate)} | .ratio = .predicted / .reported' \
+        >"$OUT/fill-time.json" && jq -e '.ratio > 0.6 and .ratio < 1.6' "$OUT/fill-time.json" >/dev/null ||
+        { cat "$OUT/fill-time.json"; return 1; }
+}
+
+both_exited() { state_is "$one" exited && state_is "$two" exited; }
+
+# of two scans whose curves are there, and that have ended: nothing changes between the questions
+sharing() {
+    pids="\"pids\":[$one,$two]"
+    within 20 both_exited
+    step "Share, of their last curves" call Share "$pids,\"size\":3145728"
+    step "mtl share says the same" same Share share --size 3M
+    step "Partition" call Partition "$pids,\"size\":33554432,\"ways\":16,\"objective\":\"guarantee\""
+    step "mtl partition says the same" same Partition partition --size 32M --ways 16 --objective guarantee
+    step "the joint fill time is that of the footprints' sum" adds_up
+    step "and that of what the workloads report" as_reported
+}
+
 # mtld is stopped while threads come and go, more of them than its ring has room for
 overflow() {
     mtl track "$pid" && within 60 has_observations "$pid" 1 || return 1
@@ -340,9 +399,12 @@ many() {
     start three workload mixed --working-set 8M
     three=$pid
     step "three processes at once: a curve of each" three
+    step "Share, of two that run" call Share "\"pids\":[$one,$two],\"size\":3145728"
+    step "others may not ask about them" eval "! as_nobody mtl share $one $two --size 3M"
     stop one
     stop two
     stop three
+    sharing
     start spawner spawner
     step "ring full: what was lost is counted" overflow
     step "ring full: there is a curve nevertheless" curve_of "$pid" 0.7 3

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,14 @@ int value_fraction(const char *text, void *field, char *ret_error, size_t error_
 	return 0;
 }
 
+static bool has_weight(const struct weight_list *list, const char *name)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (strcmp(list->weights[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 static int add_weight(
         struct weight_list *list, const char *text, char *ret_error, size_t error_size)
 {
@@ -157,6 +166,12 @@ static int add_weight(
 		free(weight.name);
 		snprintf(ret_error, error_size, "out of memory");
 		return -ENOMEM;
+	}
+	if (has_weight(list, weight.name)) {
+		snprintf(ret_error, error_size, "'%.60s' is given two weights: give one",
+		        weight.name);
+		free(weight.name);
+		return -EINVAL;
 	}
 	list->weights[list->n++] = weight;
 	return 0;

@@ -3,7 +3,8 @@
  * What programs do to each other, as a table with a sentence, as CSV and as a picture.
  *
  * The picture has for each program its misses alone and together with the others, over the size of
- * the cache, from 1/256 to 4 times the one asked about, which is marked.
+ * the cache, from 1/256 to 4 times the one asked about, which is marked; at every size that a curve
+ * lists, so that it falls there where it does in `mtl trace --plot`.
  */
 
 #include "share_report.h"
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "option_values.h"
 #include "plot_file.h"
 #include "size.h"
 #include "table.h"
@@ -165,7 +167,7 @@ static void print_notes(FILE *file, const struct share *share, const struct term
 
 		while (mtl_demand_next_note(operand, &at, note, sizeof(note)))
 			print_note(file, terminal, note);
-		if (mtl_demand_note(operand, share->occupancy[i], note, sizeof(note)))
+		if (mtl_share_note(share, i, note, sizeof(note)))
 			print_note(file, terminal, note);
 	}
 }
@@ -206,35 +208,65 @@ void share_csv(FILE *file, const struct share *share)
 
 /* --- the picture */
 
-/* sizes, then for each program alone and together, PLOT_STEPS numbers each, with names. */
+/* n sizes, and for each program as many misses alone and together, with names. */
 struct drawing {
-	double *numbers;
+	double *sizes, *values;
+	size_t n;
 	char (*names)[64];
 	struct plot_series *series;
 };
 
 static void drawing_done(struct drawing *drawing)
 {
-	free(drawing->numbers);
+	free(drawing->sizes);
+	free(drawing->values);
 	free(drawing->names);
 	free(drawing->series);
 }
 
+/* Even ones, and those between which the curves are known: a cliff stands where it is. */
+static int choose_sizes(const struct share *share, struct drawing *drawing)
+{
+	double least = share->size_bytes * exp2(-PLOT_BELOW);
+	double most = share->size_bytes * exp2((PLOT_STEPS - 1) / 16.0 - PLOT_BELOW);
+	size_t room = PLOT_STEPS;
+
+	for (size_t i = 0; i < share->list->n; i++)
+		room += share->list->demands[i]->n;
+	drawing->sizes = calloc(room, sizeof(double));
+	if (!drawing->sizes)
+		return -ENOMEM;
+	while (drawing->n < PLOT_STEPS) {
+		drawing->sizes[drawing->n] = least * exp2((double)drawing->n / 16);
+		drawing->n++;
+	}
+	for (size_t i = 0; i < share->list->n; i++) {
+		const struct mtl_demand *demand = share->list->demands[i];
+
+		for (size_t k = 0; k < demand->n; k++)
+			if (demand->points[k].size_bytes > least &&
+			        demand->points[k].size_bytes < most)
+				drawing->sizes[drawing->n++] = demand->points[k].size_bytes;
+	}
+	drawing->n = numbers_sort_unique(drawing->sizes, drawing->n);
+	return 0;
+}
+
 static int compute(const struct share *share, struct drawing *drawing)
 {
-	size_t n = share->list->n;
+	size_t n = share->list->n, steps = drawing->n;
 	_cleanup_free_ double *numbers = calloc(2 * n, sizeof(double));
-	double time, *sizes = drawing->numbers, *values = sizes + PLOT_STEPS;
+	double time, *values = drawing->values;
 	int r = numbers ? 0 : -ENOMEM;
 
-	for (size_t s = 0; r == 0 && s < PLOT_STEPS; s++) {
-		sizes[s] = share->size_bytes * exp2((double)s / 16 - PLOT_BELOW);
-		r = mtl_demands_share(
-		        share->list->demands, n, sizes[s], &time, numbers, numbers + n);
+	for (size_t s = 0; r == 0 && s < steps; s++) {
+		double size = drawing->sizes[s];
+
+		r = mtl_demands_share(share->list->demands, n, size, &time, numbers, numbers + n);
 		for (size_t i = 0; r == 0 && i < n; i++) {
-			values[2 * i * PLOT_STEPS + s] =
-			        mtl_demand_misses(share->list->demands[i], sizes[s], NULL, NULL);
-			values[(2 * i + 1) * PLOT_STEPS + s] = numbers[n + i];
+			values[2 * i * steps + s] =
+			        mtl_demand_misses(share->list->demands[i], size, NULL, NULL);
+			values[(2 * i + 1) * steps + s] = numbers[n + i];
 		}
 	}
 	return r;
@@ -250,9 +282,9 @@ static void fill_series(const struct share *share, struct drawing *drawing)
 		        k % 2 ? "together" : "alone");
 		drawing->series[k] = (struct plot_series){
 		        .name = drawing->names[k],
-		        .sizes = drawing->numbers,
-		        .values = drawing->numbers + (k + 1) * PLOT_STEPS,
-		        .n = PLOT_STEPS,
+		        .sizes = drawing->sizes,
+		        .values = drawing->values + k * drawing->n,
+		        .n = drawing->n,
 		        .marked_sizes = &share->size_bytes,
 		        .marked_values = k % 2 ? &share->together[k / 2] : &share->alone[k / 2],
 		        .n_marked = 1,
@@ -274,10 +306,11 @@ int share_plot(const char *path, const struct share *share)
 	char error[256];
 	int r;
 
-	drawing.numbers = calloc(n + 1, PLOT_STEPS * sizeof(double));
 	drawing.names = calloc(n, sizeof(*drawing.names));
 	drawing.series = calloc(n, sizeof(*drawing.series));
-	if (!drawing.numbers || !drawing.names || !drawing.series)
+	r = choose_sizes(share, &drawing);
+	drawing.values = calloc(n, (drawing.n + 1) * sizeof(double));
+	if (r < 0 || !drawing.values || !drawing.names || !drawing.series)
 		return complain(MTL_FAILED, "out of memory");
 	r = compute(share, &drawing);
 	if (r < 0)

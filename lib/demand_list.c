@@ -141,13 +141,14 @@ bool mtl_demand_note(
 	const struct mtl_demand *demand = operand->demand;
 	char name[NAME_SHOWN], one[NUMBER_TEXT], other[NUMBER_TEXT];
 
+	char *(*format)(double, char *) = operand->is_data ? mtl_count_format : mtl_size_format;
+
 	mtl_name_text(operand->name, name, sizeof(name));
 	if (bytes < demand->smallest_known_bytes)
 		snprintf(ret_text, size,
 		        "the curve of %s says nothing of less than %s: its misses in %s are a "
 		        "guess",
-		        name, mtl_size_format(demand->smallest_known_bytes, one),
-		        mtl_size_format(bytes, other));
+		        name, format(demand->smallest_known_bytes, one), format(bytes, other));
 	else if (!operand->accesses && bytes >= demand->footprint_bytes)
 		snprintf(ret_text, size,
 		        "%s touches %s within %s, the longest time looked at: what it comes back "

@@ -10,7 +10,9 @@
 #include "share.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cleanup.h"
 
@@ -94,4 +96,16 @@ size_t mtl_share_worst(const struct share *share, size_t i)
 		}
 	}
 	return worst;
+}
+
+bool mtl_share_note(const struct share *share, size_t i, char *ret_text, size_t size)
+{
+	const struct demand_operand *operand = &share->list->operands[i];
+	bool alone = share->size_bytes < operand->demand->smallest_known_bytes;
+
+	if (!mtl_demand_note(operand, share->occupancy[i], ret_text, size))
+		return false;
+	if (alone)
+		snprintf(ret_text + strlen(ret_text), size - strlen(ret_text), ", alone too");
+	return true;
 }

@@ -4,6 +4,7 @@
 
 /* What programs do to each other in one cache. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "demand_list.h"
 
@@ -22,6 +23,9 @@ void mtl_share_done(struct share *share);
 
 /* The one without which i has the fewest misses; n: nobody makes a difference. */
 size_t mtl_share_worst(const struct share *share, size_t i);
+
+/* What is a guess, or not seen, of this program; false: nothing. */
+bool mtl_share_note(const struct share *share, size_t i, char *ret_text, size_t size);
 
 /* The object of docs/PROTOCOL.md. -ENOMEM. */
 int mtl_share_to_json(const struct share *share, struct json_object **ret_object);

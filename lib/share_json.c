@@ -65,7 +65,7 @@ static int put_notes(struct json_object *object, const struct share *share)
 		const struct demand_operand *operand = &share->list->operands[i];
 
 		r = mtl_demand_operand_put_notes(notes, operand);
-		if (mtl_demand_note(operand, share->occupancy[i], note, sizeof(note)))
+		if (mtl_share_note(share, i, note, sizeof(note)))
 			r = r ?: mtl_json_append(notes, mtl_json_text_new(note));
 	}
 	return r;

@@ -93,6 +93,11 @@ static char *format_scaled(
 		return format_special(value, ret_text);
 	if (fabs(value) < zero_below)
 		value = 0;
+	if (value < 0) {
+		*ret_text = '-';
+		format_scaled(-value, units, 0, ret_text + 1);
+		return ret_text;
+	}
 	while (unit[1].name && value / unit[1].factor >= 0.9995)
 		unit++;
 	print_digits(value / unit->factor, ret_text);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "json_fields.h"
 #include "mtl.h"
 
 DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
@@ -333,6 +334,21 @@ static void more_members_do_no_harm(void **state)
 	json_object_put(object);
 }
 
+static void numbers_have_no_negative_zero(void **state)
+{
+	static const struct {
+		double value;
+		const char *text;
+	} cases[] = {{-0.0, "0"}, {0, "0"}, {-0.5, "-0.5"}, {0.1, "0.1"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		_cleanup_json_ struct json_object *number = mtl_json_number_new(cases[i].value);
+
+		assert_string_equal(json_object_to_json_string(number), cases[i].text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -344,6 +360,7 @@ int main(void)
 	        cmocka_unit_test(what_is_no_curve_is_refused),
 	        cmocka_unit_test(what_has_no_null_must_be_finite),
 	        cmocka_unit_test(more_members_do_no_harm),
+	        cmocka_unit_test(numbers_have_no_negative_zero),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -531,6 +531,7 @@ static void bad_options_are_refused(void **state)
 	is_bad_option("--weight==1", "give NAME=W");
 	is_bad_option("--weight=a=0", "not a positive number");
 	is_bad_option("--weight=a=inf", "not a positive number");
+	is_bad_option("--weight=a=1,b=1,a=2", "'a' is given two weights");
 	is_bad_option("--miss-cost=-1", "not a positive number");
 	is_bad_option("--miss-cost=0x1", "not a positive number");
 }

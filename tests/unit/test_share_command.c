@@ -169,6 +169,7 @@ static void live_curves_are_per_wall_clock_second(void **state)
 static void what_curves_do_not_know_is_said(void **state)
 {
 	const char *const small[] = {"--size=400", NULL}, *const large[] = {"--size=4000", NULL};
+	const char *const smaller[] = {"--size=200", "--json", NULL};
 	const struct live live = {.footprint = 800,
 	        .resolution = 300,
 	        .step = 100,
@@ -179,6 +180,9 @@ static void what_curves_do_not_know_is_said(void **state)
 	(void)state;
 	assert_int_equal(share(a, b, small), MTL_DONE);
 	assert_true(is_said(output, "note: the curve of a says nothing of less than 300B"));
+	assert_null(strstr(output, "alone too"));
+	assert_int_equal(share(a, b, smaller), MTL_DONE);
+	assert_true(is_said(output, "its misses in 100B are a guess, alone too"));
 	assert_int_equal(share(a, b, large), MTL_DONE);
 	assert_true(is_said(output, "note: b touches 800B within 4 s, the longest time looked at"));
 }

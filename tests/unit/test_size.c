@@ -179,6 +179,7 @@ static void numbers_are_printed(void **state)
 	assert_string_equal(count_format(0.25, text), "0.25");
 	assert_string_equal(count_format(0, text), "0");
 	assert_string_equal(count_format(-1e-9, text), "0");
+	assert_string_equal(count_format(-483845.88, text), "-484 k");
 	assert_string_equal(count_format(1e-9, text), "<0.001");
 	assert_string_equal(count_format(1e16, text), "10000 T");
 	assert_string_equal(seconds_format(50e-6, text), "50 us");

@@ -400,7 +400,7 @@ many() {
     three=$pid
     step "three processes at once: a curve of each" three
     step "Share, of two that run" call Share "\"pids\":[$one,$two],\"size\":3145728"
-    step "others may not ask about them" eval "! as_nobody mtl share $one $two --size 3M"
+    step "others may not ask about them" gives 1 'not permitted: ' as_nobody mtl share "$one" "$two" --size 3M
     stop one
     stop two
     stop three

@@ -142,6 +142,7 @@ static int name_pids(
 			snprintf(ret_problem->name, sizeof(ret_problem->name), "pids[%zu]", i);
 			return -ERANGE;
 		}
+		operand->kind = DEMAND_PROCESS;
 		operand->pid = pids->values[i];
 		operand->name = strdup(name);
 		if (!operand->name)

@@ -93,8 +93,8 @@ LIBS_test_partition_apply = $(FUSE_LIBS)
 DEPS := $(addprefix deps-,check demo fuzz format systemd)
 
 .PHONY: all demo check check-library check-unit check-live check-accuracy check-kernels check-systemd check-layers check-docs \
-	check-doctor check-simulated check-trace check-share bench bench-trace fuzz format install uninstall clean help force \
-	deps $(DEPS)
+	check-doctor check-simulated check-trace check-share check-stub bench bench-trace fuzz format install uninstall clean help \
+	force deps $(DEPS)
 .SECONDARY:
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -206,6 +206,7 @@ check: $(LIVE) $(UNIT) $(PLAYERS:%=$(BUILD)/unit/%) | deps-check
 	$(Q)tests/simulated/run.sh
 	$(Q)tests/trace/run.sh
 	$(Q)tests/share/run.sh
+	$(Q)tests/stub/run.sh
 	$(Q)tests/live/run.sh
 check-layers:
 	$(Q)tests/test_checks.sh
@@ -224,6 +225,8 @@ check-trace: $(BUILD)/mtl | deps-check
 	$(Q)tests/trace/run.sh
 check-share: $(BUILD)/mtl | deps-check
 	$(Q)tests/share/run.sh
+check-stub: $(BUILD)/mtl | deps-check
+	$(Q)tests/stub/run.sh
 check-live: $(LIVE) | deps-check
 	$(Q)tests/live/run.sh
 check-accuracy: $(LIVE) | deps-check
@@ -238,8 +241,8 @@ bench-trace: $(BUILD)/mtl $(BUILD)/tests/bench/together $(BUILD)/tests/bench/zip
 	$(Q)tests/bench/trace.sh
 
 # never two of them at once, whatever -j says: they would disturb each other
-RUNS := check check-unit check-doctor check-simulated check-trace check-share check-live check-accuracy check-kernels \
-	check-systemd bench bench-trace demo
+RUNS := check check-unit check-doctor check-simulated check-trace check-share check-stub check-live check-accuracy \
+	check-kernels check-systemd bench bench-trace demo
 $(foreach run,$(RUNS),$(eval before := )$(foreach goal,$(MAKECMDGOALS),\
 	$(if $(filter $(run),$(goal)),$(eval $(run): | $(before)),)$(if $(filter $(RUNS),$(goal)),$(eval before += $(goal)),)))
 
@@ -310,6 +313,7 @@ help:
 		'check-simulated  the estimators on real programs and a simulated PMU' \
 		'check-trace    mtl trace from files and pipes to curves, pictures and messages' \
 		'check-share    mtl share and mtl partition on traces of real programs' \
+		'check-stub     mtl stub, verified; what it refuses; its curve beside mtl trace' \
 		'check-live     tests through the real kernel (root)' \
 		'check-accuracy known curves, medians of five runs (root)' \
 		'check-kernels  the same objects on the Debian 12 kernel, in qemu' \

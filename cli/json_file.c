@@ -13,8 +13,7 @@
 
 #include "cleanup.h"
 
-/* Up to a NUL byte, which no JSON has. */
-static int read_file(const char *path, char **ret_text, size_t *ret_length)
+int text_file_read(const char *path, char **ret_text, size_t *ret_length)
 {
 	_cleanup_free_ char *text = NULL;
 	FILE *file = fopen(path, "re");
@@ -71,21 +70,28 @@ static struct json_object *parse(
 	return object;
 }
 
+int json_text_read(const char *text, size_t length, struct json_object **ret_object,
+        char *ret_error, size_t error_size)
+{
+	struct json_object *object = parse(text, length, ret_error, error_size);
+
+	if (!object)
+		return -EBADMSG;
+	*ret_object = object;
+	return 0;
+}
+
 int json_file_read(
         const char *path, struct json_object **ret_object, char *ret_error, size_t error_size)
 {
 	_cleanup_free_ char *text = NULL;
-	struct json_object *object;
 	size_t length = 0;
-	int r = read_file(path, &text, &length);
+	int r = text_file_read(path, &text, &length);
 
 	if (r < 0) {
 		snprintf(ret_error, error_size, "%s", strerror(-r));
 		return r;
 	}
-	object = parse(text ?: "", length, ret_error, error_size);
-	if (!object)
-		return -EBADMSG;
-	*ret_object = object;
-	return 0;
+	/* No JSON has the NUL byte that a reading may end with. */
+	return json_text_read(text ?: "", length, ret_object, ret_error, error_size);
 }

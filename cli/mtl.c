@@ -5,7 +5,8 @@
  * Reading order: this file, options.c (what every command accepts), client.c and explain.c (talking
  * to mtld), question.c (its methods), then one file a command. A curve is shown by curve_report.c
  * with curve_table.c, curve_plot.c and curve_sentence.c. `mtl trace` begins in command_trace.c,
- * `mtl share` and `mtl partition`, whose operands are curves (demands.c), in files of their names.
+ * `mtl share` and `mtl partition`, whose operands are curves (demands.c), in files of their names,
+ * `mtl stub` in command_stub.c.
  */
 
 #include <errno.h>
@@ -36,6 +37,8 @@ static const struct command commands[] = {
                 "what programs do to each other in a cache they share", COMMAND_SHARE},
         {"partition", command_partition, "PID|FILE|GROUP... | --revert", 0, INT_MAX,
                 "the best division of a cache among programs", COMMAND_PARTITION},
+        {"stub", command_stub, "FILE | --calibrate | --from PID", 0, 1,
+                "replay a memory behaviour, calibrated, or record one", COMMAND_STUB},
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))

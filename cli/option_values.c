@@ -214,3 +214,21 @@ int value_plot(const char *text, void *field, char *ret_error, size_t error_size
 	*(const char **)field = text;
 	return 0;
 }
+
+int value_repeat(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	double count;
+	char unused[128];
+
+	if (count_parse(text, &count, unused, sizeof(unused)) < 0) {
+		snprintf(ret_error, error_size, "'%.60s' is no number of times: 1, 20, 5k", text);
+		return -EINVAL;
+	}
+	*(uint64_t *)field = (uint64_t)count;
+	return 0;
+}
+
+int value_output(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	return value_text(text ?: "-", field, ret_error, error_size);
+}

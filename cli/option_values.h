@@ -39,6 +39,10 @@ int value_objective(const char *text, void *field, char *ret_error, size_t error
 int value_domains(const char *text, void *field, char *ret_error, size_t error_size); /* list */
 int value_weights(const char *text, void *field, char *ret_error, size_t error_size);
 
+/* Of `mtl stub`. */
+int value_repeat(const char *text, void *field, char *ret_error, size_t error_size); /* uint64_t */
+int value_output(const char *text, void *field, char *ret_error, size_t error_size); /* NULL: "-" */
+
 /* In ascending order, without repeats; how many are left. */
 size_t numbers_sort_unique(double *values, size_t n);
 

@@ -26,11 +26,13 @@
 #define HELP_WIDTH 77 /* without the blanks between */
 #define CURVES (COMMAND_RUN | COMMAND_CURVE)
 #define OF_CURVES (COMMAND_SHARE | COMMAND_PARTITION) /* with operands that are curves */
-#define TABLES (CURVES | COMMAND_LIST | COMMAND_STATUS | COMMAND_DOCTOR | COMMAND_TRACE | OF_CURVES)
+#define TABLES                                                                                     \
+	(CURVES | COMMAND_LIST | COMMAND_STATUS | COMMAND_DOCTOR | COMMAND_TRACE | OF_CURVES |     \
+	        COMMAND_STUB)
 
 struct row {
 	const char *name;
-	const char *argument; /* NULL: a flag */
+	const char *argument; /* NULL: a flag; "[=FILE]": may be left out */
 	const char *help;
 	int commands;
 	value_function parse;
@@ -45,7 +47,7 @@ struct conflict {
 
 static const struct row rows[] = {
         {"socket", "PATH", "where mtld listens (or MTL_SOCKET; default " DEFAULT_SOCKET ")",
-                COMMAND_ANY & ~COMMAND_TRACE, value_text, FIELD(socket)},
+                COMMAND_ANY & ~(COMMAND_TRACE | COMMAND_STUB), value_text, FIELD(socket)},
         {"root", "DIR", "take /proc and /sys from below DIR", COMMAND_ANY, value_text, FIELD(root)},
         {"help", NULL, "show this help", COMMAND_ANY, value_flag, FIELD(help)},
         {"version", NULL, "show the version", COMMAND_ANY, value_flag, FIELD(version)},
@@ -146,6 +148,24 @@ static const struct row rows[] = {
                 COMMAND_PARTITION, value_positive, FIELD(miss_cost)},
         {"apply", NULL, "divide the cache so, by resctrl: groups mtl.NAME", COMMAND_PARTITION,
                 value_flag, FIELD(apply)},
+        {"verify", NULL, "show what was requested and measured at each point", COMMAND_STUB,
+                value_flag, FIELD(verify)},
+        {"calibrate", NULL, "measure again what stubs cost here, and show it", COMMAND_STUB,
+                value_flag, FIELD(calibrate)},
+        {"no-calibration", NULL, "run as if nothing cost anything", COMMAND_STUB, value_flag,
+                FIELD(no_calibration)},
+        {"repeat", "N", "run the file N times over (default 1)", COMMAND_STUB, value_repeat,
+                FIELD(repeat)},
+        {"emit-truth", "[=FILE]",
+                "write the exact curve of the access phases into FILE; without one, on standard "
+                "output, and do not run",
+                COMMAND_STUB, value_output, FIELD(emit_truth)},
+        {"from", "PID", "record a process into a data file, on standard output", COMMAND_STUB,
+                value_text, FIELD(from)},
+        {"duration", "S", "record for S seconds (default: until it ends)", COMMAND_STUB,
+                value_duration, FIELD(duration)},
+        {"interval", "S", "time between samples (default 0.1)", COMMAND_STUB, value_duration,
+                FIELD(interval)},
         {"revert", NULL, "undo --apply", COMMAND_PARTITION, value_flag, FIELD(revert)},
 };
 
@@ -163,6 +183,12 @@ static const struct conflict conflicts[] = {
         {"emit", "plot", "only curves are drawn"},
         {"apply", "revert", "choose one of them"},
         {"watch", "revert", "choose one of them"},
+        {"calibrate", "no-calibration", "choose one of them"},
+        {"from", "verify", "nothing is run"},
+        {"from", "calibrate", "nothing is run"},
+        {"from", "no-calibration", "nothing is run"},
+        {"from", "repeat", "nothing is run"},
+        {"from", "emit-truth", "nothing is run"},
         {"apply", "ways", "what can be divided is read from resctrl"},
         {"domain", "ways", "caches with ids are read from resctrl"},
 };
@@ -198,6 +224,7 @@ void options_init(struct options *ret_options)
 	        .interval = NAN,
 	        .gain = NAN,
 	        .pause = NAN,
+	        .repeat = 1,
 	};
 }
 
@@ -229,7 +256,9 @@ static void fill_getopt(enum command_bit command, struct option *ret_options)
 			continue;
 		*ret_options++ = (struct option){
 		        .name = rows[i].name,
-		        .has_arg = rows[i].argument ? required_argument : no_argument,
+		        .has_arg = !rows[i].argument          ? no_argument
+		                   : *rows[i].argument == '[' ? optional_argument
+		                                              : required_argument,
 		        .val = 256 + (int)i,
 		};
 	}
@@ -255,7 +284,7 @@ static int apply(
 static int check_again(enum command_bit command, size_t index, const struct options *options,
         char *ret_error, size_t error_size)
 {
-	if (!(command & (COMMAND_TRACE | OF_CURVES)) || !rows[index].argument ||
+	if (!(command & (COMMAND_TRACE | OF_CURVES | COMMAND_STUB)) || !rows[index].argument ||
 	        rows[index].parse == value_cache || !(options->given >> index & 1))
 		return 0;
 	snprintf(ret_error, error_size, "--%s is given twice: choose one value", rows[index].name);
@@ -369,8 +398,8 @@ int options_parse(enum command_bit command, int argc, char **argv, struct option
 
 static int left_text(const struct row *row, char *ret_text, size_t size)
 {
-	return snprintf(ret_text, size, "--%s%s%s", row->name, row->argument ? " " : "",
-	        row->argument ?: "");
+	return snprintf(ret_text, size, "--%s%s%s", row->name,
+	        row->argument && *row->argument != '[' ? " " : "", row->argument ?: "");
 }
 
 static int left_width(enum command_bit command)

@@ -35,6 +35,7 @@ enum command_bit {
 	COMMAND_TRACE = 1 << 8,
 	COMMAND_SHARE = 1 << 9,
 	COMMAND_PARTITION = 1 << 10,
+	COMMAND_STUB = 1 << 12,
 	COMMAND_ANY = -1,
 };
 
@@ -67,10 +68,15 @@ struct options {
 	struct weight_list weights;
 	struct number_list domains; /* ids of caches; none: all */
 	bool clusters, apply, revert;
+	double interval; /* of mtl partition --watch and mtl stub --from */
 	/* of mtl partition --watch */
-	double interval, gain, pause;
+	double gain, pause;
 	unsigned rounds; /* 0: not given */
 	bool keep;
+	/* of mtl stub */
+	bool verify, calibrate, no_calibration;
+	const char *emit_truth; /* "-": standard output */
+	uint64_t repeat;        /* 1 or more */
 	uint64_t given; /* one bit per row of the option table */
 };
 
@@ -116,5 +122,6 @@ int command_untrack(const struct options *options, int n_operands, char **operan
 int command_trace(const struct options *options, int n_operands, char **operands);
 int command_share(const struct options *options, int n_operands, char **operands);
 int command_partition(const struct options *options, int n_operands, char **operands);
+int command_stub(const struct options *options, int n_operands, char **operands);
 
 #endif

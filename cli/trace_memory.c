@@ -124,10 +124,16 @@ static uint64_t groups_limit(const char *root)
 	return least;
 }
 
-uint64_t trace_memory_default(const char *root)
+uint64_t memory_available(const char *root)
 {
 	uint64_t memory = available(root ?: ""), limit = groups_limit(root ?: "");
 
-	memory = limit < memory ? limit : memory;
+	return limit < memory ? limit : memory;
+}
+
+uint64_t trace_memory_default(const char *root)
+{
+	uint64_t memory = memory_available(root);
+
 	return memory == UINT64_MAX ? 0 : memory < 2 ? 1 : memory / 2;
 }

@@ -4,8 +4,11 @@
 
 #include <stdint.h>
 
-/* Bytes that the analysis of a trace may use unless told: half of what this process could get
- * before the machine swaps or a limit ends it. root: where /proc and /sys are (NULL: here). At
+/* Bytes that this process could get before the machine swaps or a limit ends it, as /proc and /sys
+ * below root (NULL: here) have it. UINT64_MAX: not known. */
+uint64_t memory_available(const char *root);
+
+/* Bytes that the analysis of a trace may use unless told: half of what is available. At
  * least 1; 0: not known. */
 uint64_t trace_memory_default(const char *root);
 

@@ -109,12 +109,16 @@ static int climb(struct instrument *instrument, const struct config *config, con
 	static const struct pmu_machine unknown = {.paranoid = INT32_MAX};
 	_cleanup_free_ struct pmu_machine *machine = NULL;
 	_cleanup_free_ struct pmu_event *events = NULL;
+	const char *unused[N_RUNGS];
 	struct ladder_facts facts = {
-		.watchpoints = watchpoints, .trial = pmu_trial, .in_use = ladder_in_use};
+		.watchpoints = watchpoints, .trial = pmu_trial, .unused = unused};
 	int r = pmu_discover(root, &machine);
 
 	if (r == -ENOMEM)
 		return r;
+	memcpy(unused, ladder_unused, sizeof(unused));
+	if (config->address_samples != ADDRESS_SAMPLES_AUTO)
+		unused[RUNG_PEBS] = unused[RUNG_IBS] = "address_samples in mtld.conf is not auto";
 	facts.machine = machine ?: &unknown;
 	r = pmu_events(facts.machine, &events, &facts.n_events);
 	if (r < 0)

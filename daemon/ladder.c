@@ -16,7 +16,9 @@
 	"addresses of sampled accesses, by which small hot sets of big processes are found at "    \
 	"once"
 
-const bool ladder_in_use[N_RUNGS] = {[RUNG_WATCHPOINTS] = true};
+const char *const ladder_unused[N_RUNGS] = {
+        [RUNG_COUNTERS] = "this version does not count accesses yet",
+};
 
 static const struct {
 	const char *name, *gain;
@@ -272,8 +274,8 @@ static void judge_pmu_rung(
 	if (rung->works && !watchpoints->works)
 		judge(rung, false, watchpoints->fix,
 		        "it needs watchpoints too, which do not work here");
-	if (rung->works && !facts->in_use[index])
-		add_reason(rung, "; this version makes no use of it yet");
+	if (rung->works && facts->unused[index])
+		add_reason(rung, "; not used: %s", facts->unused[index]);
 }
 
 static void choose(const struct ladder_facts *facts, enum rung_index forced, struct ladder *ladder)
@@ -281,7 +283,7 @@ static void choose(const struct ladder_facts *facts, enum rung_index forced, str
 	enum rung_index index = forced < N_RUNGS ? forced : RUNG_PEBS;
 	enum rung_index last = forced < N_RUNGS ? forced : RUNG_WATCHPOINTS;
 
-	while (index <= last && !(ladder->rungs[index].works && facts->in_use[index]))
+	while (index <= last && !(ladder->rungs[index].works && !facts->unused[index]))
 		index++;
 	ladder->chosen = index <= last ? index : RUNG_NONE;
 	ladder->decisive = index <= last ? index : last;
@@ -295,9 +297,10 @@ void ladder_judge(
 
 	for (int i = 0; i < N_RUNGS; i++) {
 		rungs[i].name = descriptions[i].name;
-		snprintf(rungs[i].gain, sizeof(rungs[i].gain), "%s%s", descriptions[i].gain,
-		        facts->in_use[i] || i == RUNG_NONE ? ""
-		                                           : " (not used by this version yet)");
+		snprintf(rungs[i].gain, sizeof(rungs[i].gain), "%s", descriptions[i].gain);
+		if (facts->unused[i])
+			snprintf(rungs[i].gain, sizeof(rungs[i].gain), "%s (but %s)",
+			        descriptions[i].gain, facts->unused[i]);
 	}
 	promise_pebs(facts, &rungs[RUNG_PEBS]);
 	promise_ibs(facts, &rungs[RUNG_IBS]);

@@ -41,12 +41,11 @@ struct ladder_facts {
 	/* opens the event and samples or counts with it; called for what the files promise */
 	void (*trial)(const struct pmu_machine *machine, const struct pmu_event *event,
 	        struct ladder_outcome *ret_outcome);
-	const bool
-	        *in_use; /* N_RUNGS: what the daemon has a use for; the others are never chosen */
+	const char *const *unused; /* N_RUNGS: why the daemon makes no use of it; NULL: it does */
 };
 
-/* The rungs this version has a use for. */
-extern const bool ladder_in_use[N_RUNGS];
+/* What this version has no use for, and why: for struct ladder_facts. */
+extern const char *const ladder_unused[N_RUNGS];
 
 /* The rung of that name ("pebs", "ibs", "counters", "watchpoints"), N_RUNGS: there is none to
  * choose. */

@@ -81,6 +81,11 @@ step "a VM without a PMU: what one would give" says 'should work there: rung wat
     --root "$work/vm-without-pmu"
 step "a VM that counts: counters without PEBS" answers "$(rung pebs fails max_precise) and $(rung counters works ALL_LOADS)" \
     --root "$work/vm-with-counters"
+step "what is taken: PEBS" answers '.chosen == "pebs"' --root "$work/intel-server"
+step "and IBS" answers '.chosen == "ibs"' --root "$work/amd-server"
+step "and PEBS of both halves" answers '.chosen == "pebs"' --root "$work/hybrid-laptop"
+step "counters are not used yet, and it says so" answers ".chosen == \"watchpoints\" and $(rung counters works 'not used: this version')" \
+    --root "$work/vm-with-counters"
 step "every rung has its members" answers 'all(.rungs[]; [has("name", "works", "reason", "fix", "gain")] | all) and ([.rungs[].name] == ["pebs", "ibs", "counters", "watchpoints", "none"])' \
     --root "$work/intel-server"
 step "a table for people" says 'RUNG +WORKS +WHY .*pebs .*ibs .*counters .*watchpoints +yes .*none' --root "$work/amd-server"

@@ -14,7 +14,7 @@
 #include "fake_machine.h"
 #include "ladder.h"
 
-static const bool all[N_RUNGS] = {true, true, true, true, true};
+static const char *const all[N_RUNGS]; /* are in use */
 static struct ladder ladder;
 
 /* What the trial says; how often it was asked, and of which events. */
@@ -31,7 +31,7 @@ static void fake_trial(const struct pmu_machine *machine, const struct pmu_event
 }
 
 /* Judges the machine under the fake root; `here`: as if it were this one. */
-static void judge_as(bool here, const struct ladder_outcome *watchpoints, const bool *in_use,
+static void judge_as(bool here, const struct ladder_outcome *watchpoints, const char *const *unused,
         enum rung_index forced)
 {
 	_cleanup_free_ struct pmu_machine *machine = fake_discover();
@@ -39,7 +39,7 @@ static void judge_as(bool here, const struct ladder_outcome *watchpoints, const 
 	struct ladder_facts facts = {.machine = machine,
 	        .watchpoints = watchpoints,
 	        .trial = fake_trial,
-	        .in_use = in_use};
+	        .unused = unused};
 
 	machine->dump = !here;
 	trials = 0;
@@ -212,14 +212,16 @@ static void all_need_watchpoints(void **state)
 
 static void what_is_not_in_use(void **state)
 {
-	static const bool only_watchpoints[N_RUNGS] = {[RUNG_WATCHPOINTS] = true};
+	static const char *const only_watchpoints[N_RUNGS] = {
+	        [RUNG_PEBS] = "so it is", [RUNG_IBS] = "so it is", [RUNG_COUNTERS] = "so it is"};
 
 	(void)state;
 	fake_machine("amd-server");
 	trial_outcome = (struct ladder_outcome){true, "seen", ""};
 	judge_as(true, &fire, only_watchpoints, N_RUNGS);
-	check(RUNG_IBS, true, "this version makes no use of it yet", NULL);
+	check(RUNG_IBS, true, "; not used: so it is", NULL);
 	assert_int_equal(ladder.chosen, RUNG_WATCHPOINTS);
+	assert_non_null(strstr(ladder.rungs[RUNG_IBS].gain, "(but so it is)"));
 	judge_as(true, &fire, only_watchpoints, RUNG_IBS);
 	assert_int_equal(ladder.chosen, RUNG_NONE);
 	assert_int_equal(ladder.decisive, RUNG_IBS);
@@ -259,7 +261,7 @@ static void names(void **state)
 	assert_int_equal(ladder_rung_named("none"), N_RUNGS);
 	assert_int_equal(ladder_rung_named("auto"), N_RUNGS);
 	assert_int_equal(ladder_rung_named(""), N_RUNGS);
-	assert_true(ladder_in_use[RUNG_WATCHPOINTS]);
+	assert_null(ladder_unused[RUNG_WATCHPOINTS]);
 }
 
 #define rooted(test) cmocka_unit_test_setup_teardown(test, fake_root_new, fake_root_free)

@@ -48,16 +48,6 @@ static int from_options(struct cache_partition *partition)
 	return MTL_DONE;
 }
 
-static bool is_chosen(const struct options *options, int id)
-{
-	const struct number_list *list = &options->domains;
-	bool chosen = list->n == 0;
-
-	for (size_t i = 0; i < list->n; i++)
-		chosen |= list->values[i] == id;
-	return chosen;
-}
-
 static int check_domains(const struct options *options, const struct resctrl_cache *level)
 {
 	char ids[256] = "";
@@ -92,7 +82,7 @@ static int from_resctrl(struct cache_partition *partition)
 	for (size_t i = 0; i < level->n_domains; i++) {
 		const struct resctrl_domain *domain = &level->domains[i];
 
-		if (!is_chosen(partition->options, domain->id))
+		if (!domain_is_chosen(partition->options, domain->id))
 			continue;
 		first = first ?: domain;
 		taken |= domain->taken;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `mtl partition PID|FILE|GROUP...`: the best division of a cache among groups, shown and, with --apply,
- * made by resctrl. Only what is predicted to be better is applied.
+ * `mtl partition PID|FILE|GROUP...`: the best division of a cache among groups, shown and, with
+ * --apply, made by resctrl. Only what is predicted to be better is applied.
  */
 
+#include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "cache_partition.h"
@@ -12,6 +14,7 @@
 #include "divide.h"
 #include "division_report.h"
 #include "json_fields.h"
+#include "measured.h"
 #include "partition_watch.h"
 
 static void say_report(const char *what, const struct resctrl_report *report)
@@ -52,27 +55,37 @@ static int apply(const struct cache_partition *partition)
 	return MTL_DONE;
 }
 
-static int write_json(const struct division *division)
+static int write_json(const struct division *division, const struct measurements *measurements,
+        const struct measured_beside *beside)
 {
 	_cleanup_json_ struct json_object *object = NULL;
 	int r = mtl_division_to_json(division, &object);
 
+	r = r ?: measured_put(object, "groups", measurements, beside);
 	if (r == 0)
 		json_output(stdout, object);
 	return r;
 }
 
-static int write_division(const struct options *options, const struct division *division)
+static int write_division(const struct options *options, const struct division *division,
+        const struct measurements *measurements)
 {
+	_cleanup_free_ double *occupancy = calloc(division->list->n, sizeof(double));
+	const struct measured_beside beside = {occupancy, division->whole.misses};
 	struct terminal terminal = terminal_describe(stdout);
-	int r = 0;
+	int r = occupancy ? 0 : -ENOMEM;
 
-	if (options->json)
-		r = write_json(division);
-	else if (options->csv)
+	for (size_t i = 0; occupancy && i < division->list->n; i++)
+		occupancy[i] =
+		        fmin(division->whole.bytes[i], division->list->demands[i]->footprint_bytes);
+	if (r == 0 && options->json)
+		r = write_json(division, measurements, &beside);
+	else if (r == 0 && options->csv)
 		division_csv(stdout, division);
-	else
-		r = division_report(stdout, division, &terminal);
+	else if (r == 0)
+		r = division_report(stdout, division, &terminal)
+		            ?: measured_report(
+		                       stdout, measurements, division->list, &beside, &terminal);
 	if (r < 0 && ferror(stdout))
 		return MTL_FAILED;
 	return r < 0 ? complain(MTL_FAILED, "cannot show this: %s", strerror(-r)) : MTL_DONE;
@@ -81,6 +94,7 @@ static int write_division(const struct options *options, const struct division *
 int command_partition(const struct options *options, int n_operands, char **operands)
 {
 	_cleanup_(cache_partition_done) struct cache_partition partition = {0};
+	_cleanup_(measurements_done) struct measurements measurements = {0};
 	int code;
 
 	if (options->revert)
@@ -93,7 +107,8 @@ int command_partition(const struct options *options, int n_operands, char **oper
 	code = cache_partition_new(options, n_operands, operands, &partition);
 	code = code ?: divide_certain(&partition.division);
 	code = code ?: cache_partition_plan(&partition);
+	code = code ?: measure("partition", options, &partition.list, &measurements);
 	if (code == MTL_DONE && options->apply)
 		code = apply(&partition);
-	return code ?: write_division(options, &partition.division);
+	return code ?: write_division(options, &partition.division, &measurements);
 }

@@ -13,6 +13,7 @@
 #include "cleanup.h"
 #include "curve_report.h"
 #include "json_fields.h"
+#include "measured.h"
 #include "options.h"
 #include "share_report.h"
 
@@ -29,27 +30,33 @@ static int find_size(const struct options *options, double *ret_bytes, const cha
 	        "--size SIZE");
 }
 
-static int write_json(const struct share *share)
+static int write_json(const struct share *share, const struct measurements *measurements,
+        const struct measured_beside *beside)
 {
 	_cleanup_json_ struct json_object *object = NULL;
 	int r = mtl_share_to_json(share, &object);
 
+	r = r ?: measured_put(object, "programs", measurements, beside);
 	if (r == 0)
 		json_output(stdout, object);
 	return r;
 }
 
-static int write_share(const struct options *options, const struct share *share, const char *source)
+static int write_share(const struct options *options, const struct share *share, const char *source,
+        const struct measurements *measurements)
 {
+	const struct measured_beside beside = {share->occupancy, share->together};
 	struct terminal terminal = terminal_describe(stdout);
 	int r = 0;
 
 	if (options->json)
-		r = write_json(share);
+		r = write_json(share, measurements, &beside);
 	else if (options->csv)
 		share_csv(stdout, share);
 	else
-		r = share_report(stdout, share, source, &terminal);
+		r = share_report(stdout, share, source, &terminal)
+		            ?: measured_report(
+		                       stdout, measurements, share->list, &beside, &terminal);
 	if (r < 0 && ferror(stdout))
 		return MTL_FAILED;
 	return r < 0 ? complain(MTL_FAILED, "cannot show this: %s", strerror(-r)) : MTL_DONE;
@@ -59,6 +66,7 @@ int command_share(const struct options *options, int n_operands, char **operands
 {
 	_cleanup_(mtl_demand_list_done) struct demand_list list = {0};
 	_cleanup_(mtl_share_done) struct share share = {0};
+	_cleanup_(measurements_done) struct measurements measurements = {0};
 	struct demand_cache cache = {.ways = 1};
 	const char *source = NULL;
 	int code = demands_check("share", options, n_operands, operands), r;
@@ -76,5 +84,6 @@ int command_share(const struct options *options, int n_operands, char **operands
 		return complain(MTL_FAILED, "cannot predict this: %s", strerror(-r));
 	if (options->plot)
 		code = share_plot(options->plot, &share);
-	return code == MTL_DONE ? write_share(options, &share, source) : code;
+	code = code ?: measure("share", options, &list, &measurements);
+	return code ?: write_share(options, &share, source, &measurements);
 }

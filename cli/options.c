@@ -138,6 +138,8 @@ static const struct row rows[] = {
                 value_weights, FIELD(weights)},
         {"least", "N", "ways that each group gets at least (default 1)", COMMAND_PARTITION,
                 value_ways, FIELD(least)},
+        {"measure", "S", "what resctrl counts of processes within S seconds, beside the prediction",
+                OF_CURVES, value_duration, FIELD(measure)},
         {"domain", "ID,...", "caches to divide, by their ids in schemata (default: all of them)",
                 COMMAND_PARTITION, value_domains, FIELD(domains)},
         {"clusters", NULL, "groups may share a part where that is better", COMMAND_PARTITION,
@@ -189,6 +191,7 @@ static const struct conflict conflicts[] = {
         {"from", "no-calibration", "nothing is run"},
         {"from", "repeat", "nothing is run"},
         {"from", "emit-truth", "nothing is run"},
+        {"measure", "watch", "what a change does is measured anyway"},
         {"apply", "ways", "what can be divided is read from resctrl"},
         {"domain", "ways", "caches with ids are read from resctrl"},
 };
@@ -225,6 +228,7 @@ void options_init(struct options *ret_options)
 	        .gain = NAN,
 	        .pause = NAN,
 	        .repeat = 1,
+	        .measure = NAN,
 	};
 }
 

@@ -62,7 +62,7 @@ struct options {
 	const char *plot;
 	double memory;
 	/* of mtl share and mtl partition; 0 where not given */
-	double size, miss_cost;
+	double size, miss_cost, measure;
 	unsigned ways, least;
 	enum mtl_objective objective;
 	struct weight_list weights;
@@ -102,6 +102,9 @@ int options_parse(enum command_bit command, int argc, char **argv, struct option
 
 /* The options of a command, one a line, as its --help shows them. */
 void options_print(FILE *file, enum command_bit command);
+
+/* Of --domain: it is named, or none is. */
+bool domain_is_chosen(const struct options *options, int id);
 
 /* One line on stderr, "mtl: …", of what a terminal can show, and code back. */
 int complain(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));

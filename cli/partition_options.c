@@ -145,6 +145,16 @@ static bool has_weight(const struct weight_list *list, const char *name)
 	return false;
 }
 
+bool domain_is_chosen(const struct options *options, int id)
+{
+	const struct number_list *list = &options->domains;
+	bool chosen = list->n == 0;
+
+	for (size_t i = 0; i < list->n; i++)
+		chosen |= list->values[i] == id;
+	return chosen;
+}
+
 static int add_weight(
         struct weight_list *list, const char *text, char *ret_error, size_t error_size)
 {

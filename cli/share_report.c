@@ -150,13 +150,6 @@ static void print_sentence(FILE *file, const struct share *share)
 	fputs(".\n", file);
 }
 
-static void print_note(FILE *file, const struct terminal *terminal, char *note)
-{
-	make_showable(note);
-	wrap_words(note, terminal->width - 6);
-	fprintf(file, "note: %s\n", note);
-}
-
 static void print_notes(FILE *file, const struct share *share, const struct terminal *terminal)
 {
 	char note[NOTE];
@@ -166,9 +159,9 @@ static void print_notes(FILE *file, const struct share *share, const struct term
 		const char *at = NULL;
 
 		while (mtl_demand_next_note(operand, &at, note, sizeof(note)))
-			print_note(file, terminal, note);
+			note_print(file, terminal, note);
 		if (mtl_share_note(share, i, note, sizeof(note)))
-			print_note(file, terminal, note);
+			note_print(file, terminal, note);
 	}
 }
 

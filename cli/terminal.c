@@ -111,3 +111,10 @@ void text_append(char *text, size_t size, const char *format, ...)
 	vsnprintf(text + length, size - length, format, arguments);
 	va_end(arguments);
 }
+
+void note_print(FILE *file, const struct terminal *terminal, char *note)
+{
+	make_showable(note);
+	wrap_words(note, terminal->width - 6);
+	fprintf(file, "note: %s\n", note);
+}

@@ -31,6 +31,9 @@ char *show_name(const char *name, char *ret_text, size_t size);
 /* Turns blanks into line ends so that no line is longer than width, where words allow it. */
 void wrap_words(char *text, size_t width);
 
+/* "note: ...", made showable and wrapped in place. */
+void note_print(FILE *file, const struct terminal *terminal, char *note);
+
 /* More of a text, cut at its size. */
 void text_append(char *text, size_t size, const char *format, ...)
         __attribute__((format(printf, 3, 4)));

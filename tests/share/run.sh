@@ -144,10 +144,40 @@ step "the size from sysfs" answers '.size_bytes == 131072' share "$a" "$b" --roo
 step "size and ways from sysfs" answers '.size_bytes == 131072 and .ways == 16' \
     partition "$a" "$b" --root "$work/root"
 
+# --- groups of processes, below a root with the control groups of a container and a service
+
+procs() { # GROUP PID...: a control group with these
+    mkdir -p "$work/root/sys/fs/cgroup/$1"
+    group=$work/root/sys/fs/cgroup/$1/cgroup.procs
+    shift
+    printf '%s\n' "$@" >"$group"
+}
+procs system.slice 1
+procs system.slice/redis.service 10 11
+procs system.slice/docker-4b2f0ad2ab11.scope 20
+away="--size 1M --root $work/root --socket $work/nothing"
+step "groups are asked of mtld" refuses 1 'mtld is not running' \
+    share system.slice/redis.service /system.slice/docker-4b2f0ad2ab11.scope $away
+step "a process in two groups" refuses 2 'process 10 is in redis.service and in system.slice' \
+    share system.slice/redis.service cgroup:system.slice $away
+step "a process that is in a group" refuses 2 'process 11 is in 11 and in redis.service' \
+    partition 11 /sys/fs/cgroup/system.slice/redis.service --ways 4 $away
+step "neither file nor group" refuses 1 'nor is there a control group of that name' \
+    share "$a" system.slice/none $away
+step "no such control group" refuses 1 'there is no control group none' share "$a" cgroup:none $away
+step "no group of resctrl" refuses 1 'offers no resctrl' share "$a" resctrl:web $away
+step "groups of others stay" refuses 2 '--apply never touches groups of others, and resctrl:web' \
+    partition 1 resctrl:web --apply --root "$work/root"
+step "no caches to choose from" refuses 1 'cannot choose a --domain: .*offers no resctrl' \
+    partition "$a" "$b" --domain 0 --root "$work/root"
+step "not ids of caches" refuses 2 '--domain: .0,. is not a list of caches' partition "$a" "$b" --domain 0,
+step "saved curves are not measured" refuses 2 'a saved curve cannot be measured' \
+    share "$a" "$b" --size 1M --measure 1
+
 # --- what is wrong
 
 step "one program" refuses 2 'name two or more' share "$a"
-step "no program" refuses 2 'PID.FILE... is missing' share
+step "no program" refuses 2 'PID.FILE.GROUP... is missing' share
 step "the same name twice" refuses 2 'two operands are called a' partition "$a" "$a" --ways 2 --size 2K
 step "no such file" refuses 1 'nowhere.json: No such file' share "$a" "$work/nowhere.json" --size 1M
 step "a curve cut off" refuses 1 'breaks off after byte 300' share "$a" "$work/cut.json" --size 1M

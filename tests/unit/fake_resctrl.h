@@ -71,13 +71,14 @@ struct fake_machine {
 	int starts_at, forking; /* likewise, task forking starts a thread */
 	int crash_at;           /* 0: never */
 	char counter[16];       /* what counters say; nothing: numbers */
+	int growth;             /* of counts of bytes, each time that one of them is read */
 
 	/* what it is like now */
 	struct fake_group groups[FAKE_GROUPS]; /* the first is the default one */
 	struct fake_task tasks[FAKE_TASKS];
 	struct fake_file files[FAKE_FILES];
 	char status[512];
-	int changes, task_writes, rash, next_tid;
+	int changes, task_writes, rash, next_tid, readings;
 };
 
 /* In memory shared with the server. */

@@ -80,11 +80,14 @@ static void show_cpu(const struct spot *spot, char *text)
 
 static void show_counter(const struct spot *spot, char *text)
 {
+	int number = 1000 * spot->group + 100 * spot->number + (int)strlen(spot->last_word);
+
+	if (fake->growth && strcmp(spot->last_word, "mbm_total_bytes") == 0)
+		number += 1000000 + fake->growth * ++fake->readings;
 	if (*fake->counter)
 		sprintf(text, "%s\n", fake->counter);
 	else
-		sprintf(text, "%d\n",
-		        1000 * spot->group + 100 * spot->number + (int)strlen(spot->last_word));
+		sprintf(text, "%d\n", number);
 }
 
 static void show(const struct spot *spot, char *text)

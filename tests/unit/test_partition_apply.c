@@ -6,6 +6,8 @@
 
 #include "resctrl_fixture.h"
 
+#include <math.h>
+
 #include "command_fixture.h"
 #include "fake_mtld.h"
 
@@ -269,6 +271,153 @@ static void groups_of_ours_keep_their_names(void **state)
 	assert_int_equal(partition(0, "--revert", NULL), MTL_DONE);
 }
 
+/* --- measured */
+
+static int share_of(const char *one, const char *two, const char *option, const char *other)
+{
+	char root[128], *operands[] = {(char *)one, (char *)two};
+	const char *words[] = {
+	        fake_mtld_start(directory, answer_with), root, "--size=11M", option, other, NULL};
+	struct options options;
+	int code;
+
+	snprintf(root, sizeof(root), "--root=%s", fake_mount);
+	options = options_of(COMMAND_SHARE, words);
+	code = run_command(command_share, &options, 2, operands);
+	fake_mtld_stop();
+	options_done(&options);
+	return code;
+}
+
+static struct json_object *measured(struct json_object *object, const char *array, size_t i)
+{
+	struct json_object *member = NULL;
+
+	assert_true(json_object_object_get_ex(element(object, array, i), "measured", &member));
+	return member;
+}
+
+/* Counters of fake_resctrl_tree.c: 1000 a group, 100 a domain and the length of the name, 13. */
+static void what_is_counted_stands_beside_what_is_predicted(void **state)
+{
+	struct json_object *object, *one;
+
+	(void)state;
+	machine(11, 1, false);
+	fake->monitoring = true;
+	fake_task(200)->group = fake_group_add("theirs", -1);
+	fake_task_add(300, 300, 0, fake_task(200)->group, -1);
+	assert_int_equal(share_of("100", "200", "--json", NULL), MTL_DONE);
+	object = answer();
+	one = measured(object, "programs", 0);
+	assert_int_equal(object_number(one, "occupancy_bytes"), 100 + 2 * 13);
+	assert_int_equal(object_number(one, "other_processes"), 0);
+	assert_int_equal(object_number(one, "caches"), 2);
+	assert_true(isnan(object_number(one, "bytes_per_second"))); /* takes time: not asked */
+	assert_true(object_number(one, "predicted_occupancy_bytes") ==
+	            object_number(element(object, "programs", 0), "occupancy_bytes"));
+	assert_true(object_number(one, "predicted_bytes_per_second") ==
+	            64 * object_number(element(object, "programs", 0), "misses_together"));
+	one = measured(object, "programs", 1);
+	assert_int_equal(
+	        object_number(one, "occupancy_bytes"), 2000 * fake_task(200)->group + 100 + 2 * 13);
+	assert_int_equal(object_number(one, "other_processes"), 1);
+	json_object_put(object);
+	assert_int_equal(share_of("100", "200", NULL, NULL), MTL_DONE);
+	assert_true(is_said(output, "Measured by resctrl, in 2 caches together; predicted of one "
+	                            "cache that all\nshare:"));
+	assert_true(is_said(output, "note: 200 is in theirs of resctrl with 1 other process: what "
+	                            "is measured is of\nall of them"));
+}
+
+static void bandwidth_is_measured_when_asked_for(void **state)
+{
+	struct json_object *object, *one;
+
+	(void)state;
+	machine(11, 1, false);
+	fake->monitoring = true;
+	fake->growth = 1000;
+	assert_int_equal(partition(2, "--measure=0.05", "--json"), MTL_DONE);
+	object = answer();
+	one = measured(object, "groups", 0);
+	assert_true(object_number(one, "bytes_per_second") > 0);
+	assert_true(object_number(one, "bytes_per_second") < 1000 * 100 / 0.05);
+	assert_true(object_number(one, "local_bytes_per_second") == 0);
+	assert_true(object_number(one, "seconds") == 0.05);
+	json_object_put(object);
+	assert_int_equal(partition(2, "--measure=0.05", "--domain=1"), MTL_DONE);
+	assert_true(is_said(output, "Measured by resctrl within 50 ms; predicted"));
+	fake->growth = -1;
+	assert_int_equal(partition(2, "--measure=0.05", NULL), MTL_DONE);
+	assert_true(is_said(output, "mbm_total_bytes: it was reset in between"));
+}
+
+static void what_cannot_be_counted_is_unknown(void **state)
+{
+	struct json_object *object, *one;
+
+	(void)state;
+	machine(11, 1, false);
+	fake->monitoring = true;
+	strcpy(fake->counter, "Unavailable");
+	assert_int_equal(share_of("100", "200", "--json", "--measure=0.01"), MTL_DONE);
+	object = answer();
+	one = measured(object, "programs", 0);
+	assert_true(isnan(object_number(one, "occupancy_bytes")));
+	assert_true(isnan(object_number(one, "bytes_per_second")));
+	assert_string_equal(object_text(one, "unknown"),
+	        "llc_occupancy: Unavailable; mbm_total_bytes: Unavailable; mbm_local_bytes: "
+	        "Unavailable");
+	json_object_put(object);
+	strcpy(fake->counter, "Error");
+	assert_int_equal(share_of("100", "200", "--measure=0.01", NULL), MTL_DONE);
+	assert_true(is_said(output, "unknown"));
+	assert_true(is_said(output, "llc_occupancy: Error"));
+	fake->monitoring = false;
+	assert_int_equal(share_of("100", "200", "--measure=0.01", NULL), MTL_DONE);
+	assert_true(is_said(output, "this processor cannot count what a group\noccupies"));
+	assert_int_equal(share_of("100", "200", NULL, NULL), MTL_DONE); /* nobody has asked */
+	assert_null(strstr(output, "Measured"));
+	fake->absent = true;
+	assert_int_equal(share_of("100", "200", "--measure=0.01", "--json"), MTL_DONE);
+	assert_true(is_said(output, "this machine cannot divide its caches"));
+}
+
+/* Threads of one process in a control group and in a monitoring group of it are counted once. */
+static void no_group_is_counted_twice(void **state)
+{
+	struct json_object *object, *one;
+	int group;
+
+	(void)state;
+	machine(11, 1, false);
+	fake->monitoring = true;
+	group = fake_group_add("theirs", -1);
+	for (int tid = 100; tid <= 102; tid++)
+		fake_task(tid)->group = group;
+	fake_task(100)->monitor = fake_task(102)->monitor = fake_group_add("m", group);
+	assert_int_equal(share_of("100", "200", "--json", NULL), MTL_DONE);
+	object = answer();
+	one = measured(object, "programs", 0);
+	assert_int_equal(object_number(one, "occupancy_bytes"), 2000 * group + 126);
+	assert_string_equal(json_object_get_string(element(one, "groups", 0)), "theirs");
+	json_object_put(object);
+}
+
+static void saved_curves_are_not_measured(void **state)
+{
+	struct live live = {
+	        .footprint = 800, .resolution = 1, .step = 100, .misses = {2, 1}, .n = 2};
+
+	(void)state;
+	machine(11, 1, false);
+	assert_int_equal(share_of(live_file("a.json", &live), live_file("b.json", &live),
+	                         "--measure=1", NULL),
+	        MTL_USAGE);
+	assert_true(is_said(errors, "a saved curve cannot be measured now"));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,6 +435,11 @@ int main(int argc, char **argv)
 	        TEST(the_default_group_is_the_rest),
 	        TEST(monitoring_groups_have_members_too),
 	        TEST(groups_of_ours_keep_their_names),
+	        TEST(what_is_counted_stands_beside_what_is_predicted),
+	        TEST(bandwidth_is_measured_when_asked_for),
+	        TEST(what_cannot_be_counted_is_unknown),
+	        TEST(no_group_is_counted_twice),
+	        TEST(saved_curves_are_not_measured),
 	};
 
 	fake_resctrl_serve(argc, argv);

@@ -81,6 +81,7 @@ EXTRA_test_permissions := fake_manager methods_fixture varlink_check
 EXTRA_test_resctrl := fake_resctrl fake_resctrl_paths fake_resctrl_tree
 EXTRA_test_resctrl_plan := $(EXTRA_test_resctrl)
 EXTRA_test_partition_apply := $(EXTRA_test_resctrl)
+EXTRA_test_partition_watch := $(EXTRA_test_resctrl)
 EXTRA_fuzz_message := fake_manager
 EXTRA_play_trace := played
 EXTRA_test_reuse_times := played
@@ -89,6 +90,7 @@ EXTRA_test_reuse_times := played
 LIBS_test_resctrl = $(FUSE_LIBS)
 LIBS_test_resctrl_plan = $(FUSE_LIBS)
 LIBS_test_partition_apply = $(FUSE_LIBS)
+LIBS_test_partition_watch = $(FUSE_LIBS)
 
 DEPS := $(addprefix deps-,check demo fuzz format systemd)
 

@@ -333,8 +333,7 @@ static int finish(struct watch *watch, int code)
 	else if (made && resctrl_revert(&watch->place, &report, error, sizeof(error)) < 0)
 		code = complain(MTL_FAILED, "cannot undo the division: %s", error);
 	else if (made)
-		text_append(text, sizeof(text), "; the division is undone, %zu threads moved",
-		        report.moved);
+		text_append(text, sizeof(text), "; the division is undone");
 	watch_say(&watch->lines, "ended", NULL, text);
 	return code == MTL_DONE ? code : complain(code, "%s", watch->why);
 }

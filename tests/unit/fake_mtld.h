@@ -2,7 +2,7 @@
 #ifndef MTL_TEST_FAKE_MTLD_H
 #define MTL_TEST_FAKE_MTLD_H
 
-/* A daemon of one client whose answers a test makes up. Include cmocka.h first. */
+/* A daemon of one client after another whose answers a test makes up. Include cmocka.h first. */
 
 #include <pthread.h>
 #include <stdio.h>
@@ -23,9 +23,8 @@ static struct {
 	struct sockaddr_un address;
 } fake_mtld;
 
-static inline void *fake_mtld_serve(void *nothing)
+static inline void fake_mtld_client(int fd)
 {
-	_cleanup_close_ int fd = accept(fake_mtld.listener, NULL, NULL);
 	static char question[65536], reply[32768];
 
 	for (size_t n = 0; n < sizeof(question) && read(fd, question + n, 1) == 1;) {
@@ -35,6 +34,16 @@ static inline void *fake_mtld_serve(void *nothing)
 		if (send(fd, reply, strlen(reply) + 1, MSG_NOSIGNAL) < 0)
 			break;
 		n = 0;
+	}
+}
+
+static inline void *fake_mtld_serve(void *nothing)
+{
+	int fd;
+
+	while ((fd = accept(fake_mtld.listener, NULL, NULL)) >= 0) {
+		fake_mtld_client(fd);
+		close(fd);
 	}
 	return nothing;
 }
@@ -60,7 +69,7 @@ static inline const char *fake_mtld_start(const char *directory, fake_mtld_answe
 
 static inline void fake_mtld_stop(void)
 {
-	shutdown(fake_mtld.listener, SHUT_RDWR); /* where nobody called */
+	shutdown(fake_mtld.listener, SHUT_RDWR); /* ends accept() */
 	pthread_join(fake_mtld.thread, NULL);
 	close(fake_mtld.listener);
 	unlink(fake_mtld.address.sun_path);

@@ -6,7 +6,7 @@
  * that is for who applies it.
  *
  * Bounds keep every turn of the loop below 20 ms: Share answers with every pair (32 programs of 500
- * points: 7 ms), clusters try every arrangement (6 in 64 ways: 9 to 13 ms), a division of 64 ways
+ * points: 7 ms), clusters try every arrangement (6 in 64 ways: 9 to 15 ms), a division of 64 ways
  * among 64 groups takes 2 ms. Estimating a process's curve takes 13 ms with all the observations it
  * may have, so there is one a turn (cache_work.h).
  */

@@ -32,8 +32,8 @@ for file in README.md CONTRIBUTING.md docs/ARCHITECTURE.md docs/THEORY.md docs/P
 done
 [ $bad -eq 0 ] || exit 1
 
-options() { # options in a text; foreign ones (of systemctl, valgrind, tests/machine/run.sh) are not ours to check
-    grep -oE -- '--[a-z][a-z-]+' | grep -vxE -- '--(now|help-all|cpus|tool|trace-mem|log-file|cflags|libs|parents)' | sort -u
+options() { # options in a text; foreign ones (of systemctl, valgrind, tests/machine/run.sh, play_trace) are not ours to check
+    grep -oE -- '--[a-z][a-z-]+' | grep -vxE -- '--(now|help-all|cpus|tool|trace-mem|log-file|cflags|libs|parents|delay)' | sort -u
 }
 
 # --- programs against README.md

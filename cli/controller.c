@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a change is worth it (docs/THEORY.md section 18).
+ * Whether a change is worth it (docs/THEORY.md section 17).
  *
  * Curves are estimates, so the best division of each round is that of its noise, too: followed at
  * once it would move caches to and fro for nothing, and a group that gets new ways pays for filling

@@ -146,6 +146,8 @@ static int curve_of_trace(const struct options *options, const char *path)
 
 	if (code != MTL_DONE)
 		return code;
+	if (options->caches.machine)
+		complain(MTL_DONE, "note: %s", options->caches.note);
 	wishes = make_wishes(&session, &method, &options->caches);
 	code = wishes ? trace_session_run(&session, wishes, 1 + 2 * options->caches.n)
 	              : complain(MTL_FAILED, "out of memory");

@@ -194,7 +194,7 @@ static void draw_axis(FILE *file, struct plot *plot)
 	const struct glyphs *glyphs = plot->glyphs;
 	double size;
 
-	fprintf(file, "%*s %s", MARGIN - 2, "0", glyphs->corner);
+	fprintf(file, "%*s %s", MARGIN - 2, plot->look->floor_text ?: "0", glyphs->corner);
 	for (unsigned x = 0; x < plot->width; x++) {
 		const char *line =
 		        plot->columns[x].untrusted ? glyphs->axis_untrusted : glyphs->axis;
@@ -259,12 +259,38 @@ static int draw_labels(FILE *file, struct plot *plot)
 	return 0;
 }
 
+static int draw_marks(FILE *file, const struct plot *plot)
+{
+	size_t length = MARGIN + plot->width + sizeof(plot->look->marks->name);
+	_cleanup_free_ char *line = malloc(length + 1);
+	size_t end = 0;
+
+	if (!line)
+		return -ENOMEM;
+	memset(line, ' ', length);
+	for (size_t i = 0; i < plot->look->n_marks; i++) {
+		const struct curve_mark *mark = &plot->look->marks[i];
+		double share = (log2(mark->size) - plot->left) / (plot->right - plot->left);
+		size_t at = MARGIN + (size_t)(fmin(fmax(share, 0), 1) * (plot->width - 1));
+
+		if (share < 0 || share > 1 || (end && at <= end))
+			continue;
+		memcpy(line + at, mark->name, strlen(mark->name));
+		end = at + strlen(mark->name);
+	}
+	line[end] = '\0';
+	if (end)
+		fprintf(file, "%s\n", line);
+	return 0;
+}
+
 static void draw_legend(FILE *file, const struct plot *plot)
 {
 	const char *const *cell = plot->glyphs->cell;
 
 	if (plot->seen[INSIDE] || plot->seen[ABOVE])
-		fprintf(file, "   %s%s 90 %% interval", cell[INSIDE], cell[ABOVE]);
+		fprintf(file, "   %s%s %s", cell[INSIDE], cell[ABOVE],
+		        plot->look->interval_text ?: "90 % interval");
 	if (plot->seen[UNTRUSTED])
 		fprintf(file, "   %s below resolution", cell[UNTRUSTED]);
 	if (plot->seen[CLIPPED])
@@ -282,6 +308,8 @@ static int draw(FILE *file, struct plot *plot)
 		r = draw_labels(file, plot);
 	else
 		draw_ends(file, plot);
+	if (r == 0 && plot->look->n_marks)
+		r = draw_marks(file, plot);
 	fprintf(file, "%*s%s", MARGIN, "", plot->look->caption);
 	draw_legend(file, plot);
 	fputc('\n', file);
@@ -323,7 +351,7 @@ int curve_plot_as(FILE *file, const struct mtl_curve *curve, const struct curve_
 int curve_plot(FILE *file, const struct mtl_curve *curve, const struct terminal *terminal)
 {
 	static const struct curve_look look = {
-	        "misses per second of CPU time", size_format, 0, NULL};
+	        .caption = "misses per second of CPU time", .size_text = size_format};
 
 	return curve_plot_as(file, curve, &look, terminal);
 }

@@ -17,12 +17,22 @@ int curve_table(FILE *file, const struct mtl_curve *curve, const struct terminal
 /* Misses per second over the logarithm of size. Prints nothing for fewer than two sizes. */
 int curve_plot(FILE *file, const struct mtl_curve *curve, const struct terminal *terminal);
 
+/* A size that has a name; it is left out where it is not within the curve's. */
+struct curve_mark {
+	double size;
+	char name[8];
+};
+
 /* The same of a curve whose misses_per_second are something else. */
 struct curve_look {
 	const char *caption;
 	char *(*size_text)(double size, char *ret_text); /* at the ticks; like size_format() */
 	double top; /* upper end of the scale; 0: as it comes */
 	char *(*value_text)(double value, char *ret_text); /* on the left; NULL: count_format() */
+	const char *floor_text;                            /* at the axis; NULL: "0" */
+	const char *interval_text;      /* what low and high are; NULL: "90 % interval" */
+	const struct curve_mark *marks; /* names of sizes, in a line of their own */
+	size_t n_marks;
 };
 /* Columns it has; points as many, evenly over the logarithm of size, are drawn as they are. */
 unsigned curve_plot_width(const struct terminal *terminal);

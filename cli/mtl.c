@@ -6,7 +6,8 @@
  * to mtld), question.c (its methods), then one file a command. A curve is shown by curve_report.c
  * with curve_table.c, curve_plot.c and curve_sentence.c. `mtl trace` begins in command_trace.c,
  * `mtl share` and `mtl partition`, whose operands are curves (demands.c), in files of their names,
- * `mtl stub` in command_stub.c; `mtl partition --watch` in partition_watch.c.
+ * `mtl stub` in command_stub.c, `mtl probe` in command_probe.c and probe.h; `mtl partition --watch`
+ * in partition_watch.c.
  */
 
 #include <errno.h>
@@ -39,6 +40,8 @@ static const struct command commands[] = {
                 "the best division of a cache among programs", COMMAND_PARTITION},
         {"stub", command_stub, "FILE | --calibrate | --from PID", 0, 1,
                 "replay a memory behaviour, calibrated, or record one", COMMAND_STUB},
+        {"probe", command_probe, "", 0, 0,
+                "what the caches of this machine are: predicted, then measured", COMMAND_PROBE},
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -186,7 +186,13 @@ int value_cache(const char *text, void *field, char *ret_error, size_t error_siz
 {
 	struct trace_cache_list *list = field;
 	struct trace_cache cache, *more;
-	int r = trace_cache_parse(text, &cache, ret_error, error_size);
+	int r;
+
+	if (strcmp(text, "auto") == 0) {
+		list->machine = true;
+		return 0;
+	}
+	r = trace_cache_parse(text, &cache, ret_error, error_size);
 
 	if (r < 0)
 		return r;
@@ -203,6 +209,17 @@ int value_cache(const char *text, void *field, char *ret_error, size_t error_siz
 int value_emission(const char *text, void *field, char *ret_error, size_t error_size)
 {
 	return trace_emission_parse(text, field, ret_error, error_size);
+}
+
+int value_level(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	if (*text < '1' || *text > '8' || text[1]) {
+		snprintf(
+		        ret_error, error_size, "'%.60s' is no level of a cache: give 1 to 8", text);
+		return -EINVAL;
+	}
+	*(unsigned *)field = (unsigned)(*text - '0');
+	return 0;
 }
 
 int value_plot(const char *text, void *field, char *ret_error, size_t error_size)

@@ -28,6 +28,7 @@ int value_line_size(const char *text, void *field, char *ret_error, size_t error
 int value_method(const char *text, void *field, char *ret_error, size_t error_size);
 int value_cache(const char *text, void *field, char *ret_error, size_t error_size); /* one more */
 int value_emission(const char *text, void *field, char *ret_error, size_t error_size);
+int value_level(const char *text, void *field, char *ret_error, size_t error_size); /* unsigned */
 int value_plot(const char *text, void *field, char *ret_error, size_t error_size);
 
 /* Of `mtl partition`. */

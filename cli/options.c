@@ -28,7 +28,7 @@
 #define OF_CURVES (COMMAND_SHARE | COMMAND_PARTITION) /* with operands that are curves */
 #define TABLES                                                                                     \
 	(CURVES | COMMAND_LIST | COMMAND_STATUS | COMMAND_DOCTOR | COMMAND_TRACE | OF_CURVES |     \
-	        COMMAND_STUB)
+	        COMMAND_STUB | COMMAND_PROBE)
 
 struct row {
 	const char *name;
@@ -47,7 +47,8 @@ struct conflict {
 
 static const struct row rows[] = {
         {"socket", "PATH", "where mtld listens (or MTL_SOCKET; default " DEFAULT_SOCKET ")",
-                COMMAND_ANY & ~(COMMAND_TRACE | COMMAND_STUB), value_text, FIELD(socket)},
+                COMMAND_ANY & ~(COMMAND_TRACE | COMMAND_STUB | COMMAND_PROBE), value_text,
+                FIELD(socket)},
         {"root", "DIR", "take /proc and /sys from below DIR", COMMAND_ANY, value_text, FIELD(root)},
         {"help", NULL, "show this help", COMMAND_ANY, value_flag, FIELD(help)},
         {"version", NULL, "show the version", COMMAND_ANY, value_flag, FIELD(version)},
@@ -109,8 +110,8 @@ static const struct row rows[] = {
                 "or shards-size:N (of N lines)",
                 COMMAND_TRACE, value_method, FIELD(method)},
         {"cache", "SIZE:WAYS:LINE",
-                "a set-associative cache, simulated and predicted, such as 32K:8:64; may be "
-                "repeated",
+                "a set-associative cache, simulated and predicted, such as 32K:8:64, or auto: "
+                "those of this machine; may be repeated",
                 COMMAND_TRACE, value_cache, FIELD(caches)},
         {"emit", "WHAT",
                 "instead of the curve: ai, rt, rd, pd-rt, pd-rd (sequences), rt-hist, rd-hist, "
@@ -121,7 +122,7 @@ static const struct row rows[] = {
         {"compare", NULL, "all methods: their errors against exact, time and memory", COMMAND_TRACE,
                 value_flag, FIELD(compare)},
         {"plot", "FILE", "draw the curve into a .svg, .png or .pdf, by gnuplot",
-                COMMAND_TRACE | COMMAND_SHARE, value_plot, FIELD(plot)},
+                COMMAND_TRACE | COMMAND_SHARE | COMMAND_PROBE, value_plot, FIELD(plot)},
         {"memory", "SIZE", "how much to use at most (default: half of what is available)",
                 COMMAND_TRACE, value_size, FIELD(memory)},
         {"size", "SIZE", "of the cache (default: the last level of this machine)", COMMAND_SHARE,
@@ -168,6 +169,8 @@ static const struct row rows[] = {
                 value_duration, FIELD(duration)},
         {"interval", "S", "time between samples (default 0.1)", COMMAND_STUB, value_duration,
                 FIELD(interval)},
+        {"level", "L", "only that level of cache, from 1 on, and without the TLB", COMMAND_PROBE,
+                value_level, FIELD(level)},
         {"revert", NULL, "undo --apply", COMMAND_PARTITION, value_flag, FIELD(revert)},
 };
 
@@ -288,8 +291,9 @@ static int apply(
 static int check_again(enum command_bit command, size_t index, const struct options *options,
         char *ret_error, size_t error_size)
 {
-	if (!(command & (COMMAND_TRACE | OF_CURVES | COMMAND_STUB)) || !rows[index].argument ||
-	        rows[index].parse == value_cache || !(options->given >> index & 1))
+	if (!(command & (COMMAND_TRACE | OF_CURVES | COMMAND_STUB | COMMAND_PROBE)) ||
+	        !rows[index].argument || rows[index].parse == value_cache ||
+	        !(options->given >> index & 1))
 		return 0;
 	snprintf(ret_error, error_size, "--%s is given twice: choose one value", rows[index].name);
 	return -EINVAL;
@@ -397,6 +401,11 @@ int options_parse(enum command_bit command, int argc, char **argv, struct option
 	}
 	r = check_conflicts(options, ret_error, error_size);
 	r = r ?: check_companions(options, ret_error, error_size);
+	if (r == 0 && options->caches.machine) {
+		r = trace_caches_of_machine(&options->caches, options->root);
+		if (r < 0)
+			snprintf(ret_error, error_size, "--cache auto: %s", options->caches.note);
+	}
 	return r < 0 ? r : optind;
 }
 

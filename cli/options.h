@@ -35,6 +35,7 @@ enum command_bit {
 	COMMAND_TRACE = 1 << 8,
 	COMMAND_SHARE = 1 << 9,
 	COMMAND_PARTITION = 1 << 10,
+	COMMAND_PROBE = 1 << 11,
 	COMMAND_STUB = 1 << 12,
 	COMMAND_ANY = -1,
 };
@@ -77,7 +78,8 @@ struct options {
 	bool verify, calibrate, no_calibration;
 	const char *emit_truth; /* "-": standard output */
 	uint64_t repeat;        /* 1 or more */
-	uint64_t given; /* one bit per row of the option table */
+	unsigned level;         /* of mtl probe; 0: all */
+	uint64_t given;         /* one bit per row of the option table */
 };
 
 struct command {
@@ -126,5 +128,6 @@ int command_trace(const struct options *options, int n_operands, char **operands
 int command_share(const struct options *options, int n_operands, char **operands);
 int command_partition(const struct options *options, int n_operands, char **operands);
 int command_stub(const struct options *options, int n_operands, char **operands);
+int command_probe(const struct options *options, int n_operands, char **operands);
 
 #endif

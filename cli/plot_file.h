@@ -23,6 +23,7 @@ struct plot_label {
 
 struct plot_request {
 	const char *title, *size_title, *value_title;
+	bool log_values;
 	bool bytes; /* sizes are bytes: the axis has KiB, MiB */
 	const struct plot_series *series;
 	size_t n_series;

@@ -6,7 +6,7 @@
  *
  * An access to a simulated set costs as much as the set has ways. A single set is all of an LRU
  * cache, so its misses are counted from exact distances instead, however many ways; several sets
- * have to make do with WAYS_MOST.
+ * have to make do with TRACE_WAYS_MOST.
  */
 
 #include "trace_caches.h"
@@ -22,7 +22,6 @@
 
 #define LINE_MAX_BYTES 65536
 #define PARTS 3
-#define WAYS_MOST 1024 /* of each of several sets */
 
 int trace_line_size_parse(const char *text, uint32_t *ret_bytes, char *ret_error, size_t error_size)
 {
@@ -71,12 +70,12 @@ static int parse_parts(char **parts, struct trace_cache *cache, char *ret_error,
 		return -EINVAL;
 	}
 	cache->sets = (uint64_t)(cache->size_bytes / way);
-	if (cache->sets > 1 && cache->ways > WAYS_MOST) {
+	if (cache->sets > 1 && cache->ways > TRACE_WAYS_MOST) {
 		snprintf(ret_error, error_size,
 		        "%llu sets of %llu ways would take too long to simulate: give at most %d "
 		        "ways, or all %.0f lines in one set",
-		        (unsigned long long)cache->sets, (unsigned long long)cache->ways, WAYS_MOST,
-		        cache->size_bytes / cache->line_bytes);
+		        (unsigned long long)cache->sets, (unsigned long long)cache->ways,
+		        TRACE_WAYS_MOST, cache->size_bytes / cache->line_bytes);
 		return -EINVAL;
 	}
 	return 0;

@@ -2,10 +2,14 @@
 #ifndef MTL_CLI_TRACE_CACHES_H
 #define MTL_CLI_TRACE_CACHES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "trace_engine.h"
+
+#define TRACE_WAYS_MOST                                                                            \
+	1024 /* of each of several sets: an access costs as much as there are ways */
 
 /* SIZE:WAYS:LINE */
 struct trace_cache {
@@ -17,6 +21,8 @@ struct trace_cache {
 struct trace_cache_list {
 	struct trace_cache *caches;
 	size_t n;
+	bool machine; /* and those of this machine; a note on them */
+	char note[160];
 };
 
 /* Miss ratios of one cache: simulated, and predicted from reuse times or distances. */
@@ -37,6 +43,10 @@ int trace_cache_parse(
 /* A power of two, 1 ... 65536. */
 int trace_line_size_parse(
         const char *text, uint32_t *ret_bytes, char *ret_error, size_t error_size);
+
+/* Adds the caches of this machine, or of that below root; the note: who says so and what is
+ * missing, or why not. -ENOENT: there are none to add. -ENOMEM. */
+int trace_caches_of_machine(struct trace_cache_list *list, const char *root);
 
 /* What counts its misses, and the profile to predict from. */
 struct engine_wish trace_cache_wish(const struct trace_cache *cache);

@@ -4,9 +4,10 @@
  *
  * Prediction and measurement are both in it. Where they agree, or nothing could be measured, the
  * prediction counts, since it is exact where it is true. A measured number of ways counts where
- * that is the verdict. A measured capacity is no exact number (other programs and other virtual
- * machines take their part of it); it counts where there is no prediction, or where this is a
- * factor CAPACITY_BELIEVED or more away from it: hypervisors name caches of hundreds of megabytes
+ * that is the verdict; either the number of sets is as said then, or the size is, whichever is
+ * nearer to the measured capacity. A measured capacity is no exact number (other programs and other
+ * virtual machines take their part of it); it counts where there is no prediction, or where this is
+ * a factor CAPACITY_BELIEVED or more away from it: hypervisors name caches of hundreds of megabytes
  * of which a virtual machine has a few.
  */
 
@@ -62,6 +63,13 @@ static double size_of(double predicted, double measured)
 	return measured > 0 && ratio >= CAPACITY_BELIEVED ? measured : predicted;
 }
 
+static double nearer(double one, double other, double measured)
+{
+	return other > 0 && measured > 0 && fabs(log(other / measured)) < fabs(log(one / measured))
+	               ? other
+	               : one;
+}
+
 static struct cache_level read_level(struct json_object *object)
 {
 	double onset = number(object, "measured_onset", UINT16_MAX);
@@ -74,8 +82,12 @@ static struct cache_level read_level(struct json_object *object)
 	};
 	size_t length = strlen(text(object, "type"));
 
-	if (!strcmp(text(object, "verdict"), "differs") && onset > 1)
+	if (!strcmp(text(object, "verdict"), "differs") && onset > 1) {
 		level.ways = (unsigned)onset - 1;
+		level.size_bytes = nearer(level.size_bytes,
+		        level.ways * number(object, "aliasing_stride_bytes", BYTES_MAX),
+		        number(object, "measured_capacity_bytes", BYTES_MAX));
+	}
 	if (level.ways && level.line_bytes)
 		level.sets = (unsigned)fmin(
 		        level.size_bytes / level.ways / level.line_bytes, UINT32_MAX);

@@ -192,10 +192,10 @@ static int ask_group(const struct loading *loading, struct client *client, size_
 	code = members_track(client, options, group->members, group->n, &tracked);
 	if (code == MTL_DONE && tracked)
 		complain(MTL_DONE,
-		        "tracking %zu processes of %s from now on, until %d s after the last "
+		        "tracking %zu process%s of %s from now on, until %d s after the last "
 		        "question",
-		        tracked, show_name(operand->name, shown, sizeof(shown)),
-		        AWAIT_IDLE_SECONDS);
+		        tracked, tracked == 1 ? "" : "es",
+		        show_name(operand->name, shown, sizeof(shown)), AWAIT_IDLE_SECONDS);
 	return code;
 }
 

@@ -50,5 +50,40 @@ step "$cpus cpu: four threads: a curve" answers '.footprint_bytes > 0.6 * 209715
 step "$cpus cpu: the target is alive" alive "$pid"
 stop threads
 stop mtld
+
+unit_test() { # NAME
+    LD_LIBRARY_PATH=/run/programs "$@"
+}
+
+# page faults as address samples, with the smallest ring there is
+sampled_faults() {
+    echo 'address_samples = page-faults' >>/etc/mtld/mtld.conf
+    echo 'ring_bytes = 4096' >>/etc/mtld/mtld.conf
+    start_mtld
+    start faults workload fresh --working-set 4M
+    mtl track "$pid" && within 20 events '.delivered > 100'
+}
+
+events() { # EXPRESSION: true of the one event of address samples
+    answers "(.address_samples | length) == 1 and (.address_samples[0] | $1)" mtl status --json
+}
+
+all_told() {
+    events '.samples == .foreign + .zero + .kernel + .filtered + .delivered + .lost' && mtl status
+}
+
+# a CPU that goes loses its event, one that comes gets it
+cpu_comes_and_goes() {
+    cpu=/sys/devices/system/cpu/cpu1/online
+    echo 0 >$cpu && within 10 events '.cpus == 1' || return 1
+    echo 1 >$cpu && within 10 events '.cpus == 2'
+}
+
+step "$cpus cpu: a flood of page faults: delivered and lost make up what was produced" unit_test test_address_source
+step "$cpus cpu: page faults as address samples" sampled_faults
+step "$cpus cpu: what became of each is told" all_told
+[ "$cpus" = 1 ] || step "$cpus cpu: a CPU goes and comes back" cpu_comes_and_goes
+stop faults
+stop mtld
 step "$cpus cpu: the kernel has nothing to complain about" is_content
 steps_total

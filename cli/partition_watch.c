@@ -280,21 +280,21 @@ static int check_apply(const struct watch *watch)
 {
 	struct resctrl_geometry geometry;
 	char error[RESCTRL_ERROR];
-	int r;
+	int r = resctrl_geometry_read(&watch->place, &geometry, error, sizeof(error));
 
-	if (!watch->options.apply)
-		return MTL_DONE;
-	r = resctrl_geometry_read(&watch->place, &geometry, error, sizeof(error));
 	if (r == 0) {
 		resctrl_geometry_done(&geometry);
 		r = resctrl_applied(&watch->place, error, sizeof(error));
 	}
-	if (r < 0)
-		return complain(MTL_FAILED, "cannot --apply: %s", error);
-	return r == 0 ? MTL_DONE
-	              : complain(MTL_FAILED,
-	                        "cannot --apply: a partition is in force, or one was broken off: "
-	                        "`mtl partition --revert` undoes it");
+	if (!watch->options.apply && r > 0)
+		return complain(MTL_DONE,
+		        "a partition is in force: this dry run begins as if there were none");
+	if (!watch->options.apply || r == 0)
+		return MTL_DONE;
+	return complain(MTL_FAILED, "cannot --apply: %s",
+	        r < 0 ? error
+	              : "a partition is in force, or one was broken off: `mtl partition "
+	                "--revert` undoes it");
 }
 
 static int start(struct watch *watch, char **operands)

@@ -219,6 +219,7 @@ static int put_decision(struct json_object *object, const struct watch_lines *li
 {
 	const struct division *division = decision->division;
 	bool acted = decision->decision == CONTROLLER_CHANGE && !decision->error;
+	const char *notes = decision->report ? decision->report->notes : "";
 	int r = put_parts(object, "in_force", division, decision->in_force);
 
 	r = r ?: put_parts(object, "best", division, decision->best);
@@ -234,7 +235,7 @@ static int put_decision(struct json_object *object, const struct watch_lines *li
 	r = r ?: mtl_json_put(object, "dry_run", json_object_new_boolean(lines->dry));
 	r = r ?: mtl_json_put(object, "applied", json_object_new_boolean(acted && !lines->dry));
 	r = r ?: put_string(object, "reason", reason);
-	return r ?: put_string(object, "notes", decision->report ? decision->report->notes : NULL);
+	return r ?: put_string(object, "notes", *notes ? notes : NULL);
 }
 
 void watch_say_decision(struct watch_lines *lines, const struct watch_decision *decision)

@@ -174,6 +174,39 @@ step "not ids of caches" refuses 2 '--domain: .0,. is not a list of caches' part
 step "saved curves are not measured" refuses 2 'a saved curve cannot be measured' \
     share "$a" "$b" --size 1M --measure 1
 
+# --- following curves: files that are replaced between rounds
+
+# N lines of $work/lines have PATTERN, within a minute
+said() {
+    for _ in $(seq 600); do
+        [ "$(grep -cE -- "$2" "$work/lines")" -lt "$1" ] || return 0
+        sleep 0.1
+    done
+    return 1
+}
+curve() { # NAME FROM: whole or not at all
+    cp "$work/$2.json" "$work/$1.new" && mv "$work/$1.new" "$work/$1.json"
+}
+followed() {
+    : >"$work/lines"
+    curve one scan
+    curve two a
+    "$mtl" partition "$work/one.json" "$work/two.json" --ways 16 --size 32K --watch --interval 0.05 \
+        --gain 0 --pause 0 --rounds 1 --json >"$work/lines" 2>"$work/err" &
+    watcher=$!
+    said 1 '"decision":"change","dry_run":true,"applied":false' &&
+        head -c 300 "$work/a.json" >"$work/two.new" && mv "$work/two.new" "$work/two.json" &&
+        said 1 '"event":"skipped".*breaks off' &&
+        curve one a && curve two scan && said 2 '"decision":"change"'
+    good=$?
+    kill $watcher
+    wait $watcher && [ $good = 0 ] && tail -n 1 "$work/lines" | jq -e '.event == "ended"' >"$work/none" ||
+        { cat "$work/lines" "$work/err"; return 1; }
+}
+step "a division follows files that change, and ends when told to" followed
+step "what goes with --watch only" refuses 2 '--pause goes with --watch' partition "$a" "$b" --pause 3
+step "no patience beside rounds" refuses 2 '--wait and --watch' partition "$a" "$b" --watch --wait 3
+
 # --- what is wrong
 
 step "one program" refuses 2 'name two or more' share "$a"

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "../../cli/in_force.h"
 #include "../../cli/partition_watch.h"
 #include "command_fixture.h"
 #include "fake_mtld.h"
@@ -490,11 +491,53 @@ static void what_is_in_force_already_stays(void **state)
 	assert_true(is_said(object_text(lines[1], "reason"), "stays in force"));
 	is_in(100, "mtl.100", "");
 	kept = remember();
+	assert_int_equal(WATCH(1, NULL), MTL_DONE);
+	assert_true(is_said(errors, "a partition is in force: this dry run begins as if"));
 	assert_int_equal(WATCH(1, NULL, "--apply"), MTL_FAILED);
 	assert_true(is_said(errors, "a partition is in force"));
 	assert_memory_equal(&kept.groups, fake->groups, sizeof(kept.groups));
 	must_revert();
 	is_as(&before);
+}
+
+/* --- processes that come later, as in a control group */
+
+static void who_comes_later_is_gathered(void **state)
+{
+	char root[128], *operands[] = {(char *)"100", (char *)"200"};
+	const char *words[] = {fake_mtld_start(directory, answer_with), root, "--apply", NULL};
+	struct cache_partition *partition = calloc(1, sizeof(*partition));
+	struct in_force in_force = {0}, former = {0};
+	struct demand_operand *first;
+	struct options options;
+	struct memory before;
+
+	(void)state;
+	a_machine(&before);
+	snprintf(root, sizeof(root), "--root=%s", fake_mount);
+	options = options_of(COMMAND_PARTITION, words);
+	assert_int_equal(cache_partition_new(&options, 2, operands, partition), MTL_DONE);
+	assert_int_equal(cache_partition_plan(partition), MTL_DONE);
+	assert_int_equal(
+	        in_force_change(&in_force, partition, &place, &former, &report, error, 99), 0);
+	assert_int_equal(
+	        in_force_gather(&in_force, &partition->list, &place, &report, error, 99), 0);
+	fake_task_add(103, 103, 0, 0, -1);
+	first = &partition->list.operands[0];
+	first->pids = realloc(first->pids, 2 * sizeof(int));
+	first->pids[1] = 103;
+	first->n_pids = 2;
+	assert_int_equal(
+	        in_force_gather(&in_force, &partition->list, &place, &report, error, 99), 1);
+	is_in(103, "mtl.100", "");
+	assert_int_equal(report.moved, 1);
+	assert_int_equal(in_force_check(&in_force, &place, error, 99), 0);
+	in_force_done(&in_force);
+	in_force_done(&former);
+	options_done(&options);
+	fake_mtld_stop();
+	must_revert();
+	is_in(103, "", "");
 }
 
 /* --- nobody reads */
@@ -623,6 +666,7 @@ int main(int argc, char **argv)
 	        TEST(the_outcome_is_measured),
 	        TEST(counters_that_cannot_be_read_are_unknown),
 	        TEST(what_is_in_force_already_stays),
+	        TEST(who_comes_later_is_gathered),
 	        TEST(a_closed_pipe_stops_a_dry_run_only),
 	        TEST(sigterm_restores_everything),
 	        TEST(what_a_kill_leaves_is_reverted),

@@ -56,10 +56,11 @@ struct probe_tlb {
 	size_t n_rows;
 };
 
-/* Latency by footprint: medians over sweeps, and the quartiles. */
+/* Latency by footprint: medians over sweeps, the quartiles, and the first decile, which is what it
+ * is when others leave the caches alone for a while. */
 struct probe_curve {
 	double bytes[PROBE_SIZES_MAX], nanoseconds[PROBE_SIZES_MAX];
-	double low[PROBE_SIZES_MAX], high[PROBE_SIZES_MAX];
+	double low[PROBE_SIZES_MAX], high[PROBE_SIZES_MAX], quiet[PROBE_SIZES_MAX];
 	size_t n;
 };
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Capacities, from the latency of a random permutation by its footprint.
+ * Capacities, from the latency of a random permutation by its footprint: from the first deciles of
+ * the sweeps, since whatever else the machine does makes accesses slower and never faster.
  *
- * More memory is never faster: what falls in the medians is noise, and the curve is first replaced
+ * More memory is never faster: what falls is noise, and the curve is first replaced
  * by the nearest (least squares of logarithms) that never falls (pool adjacent violators). A
- * plateau is a stretch of an octave or more over which it rises by no more than FLAT; neighbours
- * that are less than DISTINCT apart are one.
+ * plateau is a stretch by a factor of WIDTH or more over which it rises by no more than FLAT;
+ * neighbours that are less than DISTINCT apart are one.
  *
  * Between two plateaus, of a and b ns, with the share h of accesses that hit, the mean is
  * h a + (1 - h) b: half of them miss where it is (a + b) / 2, and that footprint is the capacity.
@@ -25,7 +26,7 @@
 #include "size.h"
 
 #define FLAT 1.4
-#define OCTAVE 2
+#define WIDTH 1.6
 #define DISTINCT 1.6
 #define SKIPPED 14
 #define CAPACITY_OFF 2
@@ -71,7 +72,7 @@ static size_t find_plateaus(const struct probe_curve *curve, const double *logs,
 		double middle = exp(logs[(i + to) / 2]);
 		bool is_more = n > 0 && middle < DISTINCT * ret_plateaus[n - 1].nanoseconds;
 
-		if (curve->bytes[to] < OCTAVE * curve->bytes[i] * 0.999) {
+		if (curve->bytes[to] < WIDTH * curve->bytes[i] * 0.999) {
 			i++;
 			continue;
 		}
@@ -90,7 +91,7 @@ size_t probe_plateaus(
 {
 	double logs[PROBE_SIZES_MAX];
 
-	make_monotone(curve->nanoseconds, curve->n, logs);
+	make_monotone(curve->quiet, curve->n, logs);
 	return find_plateaus(curve, logs, ret_plateaus, most);
 }
 
@@ -114,7 +115,7 @@ size_t probe_capacities(const struct probe_curve *curve, double *ret_bytes, size
 	double logs[PROBE_SIZES_MAX];
 	size_t n;
 
-	make_monotone(curve->nanoseconds, curve->n, logs);
+	make_monotone(curve->quiet, curve->n, logs);
 	n = find_plateaus(curve, logs, plateaus, CACHE_LEVELS_MAX + 1);
 	n = n > 0 && n - 1 > most ? most + 1 : n;
 	for (size_t i = 0, known = true; i + 1 < n; i++) {

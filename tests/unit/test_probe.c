@@ -328,8 +328,7 @@ static struct probe_curve curve_of(const struct hierarchy *h, double most, doubl
 	seed[0] = 42;
 	for (double bytes = 4096; bytes <= most; bytes *= exp2(0.25), curve.n++) {
 		curve.bytes[curve.n] = bytes;
-		curve.nanoseconds[curve.n] =
-		        latency(h, bytes) * (1 + noise * (erand48(seed) - 0.3));
+		curve.quiet[curve.n] = latency(h, bytes) * (1 + noise * (erand48(seed) - 0.3));
 	}
 	return curve;
 }

@@ -7,9 +7,10 @@
  * such a one is known by its clock, which stands still.
  *
  * Samples due are events counted / period, added up between changes of the period; each beginning
- * leaves up to one sample over. What the kernel throttles it does not count, so throttling is read
- * from the records it writes: a ring of one page an event, in which nothing else appears, for
- * the program keeps every sample from it.
+ * leaves up to one sample over, and of a software event the kernel ends the old period before it
+ * begins with the new one. What the kernel throttles it does not count, so throttling is read from
+ * the records it writes: a ring of one page an event, in which nothing else appears, for the
+ * program keeps every sample from it.
  */
 #include "cpu_events.h"
 
@@ -215,7 +216,7 @@ static int change_period(struct cpu_events *events, struct cpu_event *cpu, uint6
 	events->counts.period = old > period ? old : period;
 	take_reading(events, cpu);
 	events->counts.period = old;
-	events->counts.slack++;
+	events->counts.slack += 1 + old / period;
 	return r;
 }
 

@@ -16,7 +16,7 @@ struct cpu_events_counts {
 	unsigned precise; /* precise_ip that was granted */
 	uint64_t period;  /* now */
 	double due;       /* samples that the events counted should have given */
-	double slack;     /* of these, so many may be missing: one at each beginning of a period */
+	double slack;     /* of these, so many may be missing: at each beginning of a period */
 	double starved;   /* of the time between the two latest looks, the share in which others had
 	                     the counter */
 	uint64_t throttles; /* times the kernel stopped it until the next tick, for coming too often

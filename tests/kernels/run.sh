@@ -12,5 +12,5 @@ library=$build/tests/libcmocka.so.0
 install -m 755 "$(ldd "$build/unit/test_address_source" | sed -n 's/.*libcmocka.so.0 => \([^ ]*\) .*/\1/p')" "$library"
 for cpus in 1 2; do
     MTL_MACHINE=emulated tests/machine/run.sh --cpus $cpus --program "$library" \
-        --program "$build/unit/test_address_source" -- tests/kernels/steps.sh $cpus
+        --program "$build/unit/test_address_source" --program "$build/unit/test_cpu_events" -- tests/kernels/steps.sh $cpus
 done

@@ -80,6 +80,7 @@ cpu_comes_and_goes() {
 }
 
 step "$cpus cpu: a flood of page faults: delivered and lost make up what was produced" unit_test test_address_source
+step "$cpus cpu: events of every CPU: hotplug, periods, throttling, a killed daemon" unit_test test_cpu_events
 step "$cpus cpu: page faults as address samples" sampled_faults
 step "$cpus cpu: what became of each is told" all_told
 [ "$cpus" = 1 ] || step "$cpus cpu: a CPU goes and comes back" cpu_comes_and_goes

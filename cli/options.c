@@ -199,16 +199,19 @@ static const struct conflict conflicts[] = {
         {"domain", "ways", "caches with ids are read from resctrl"},
 };
 
-/* Options that are of no use without another one. */
+/* Options that are of no use to a command without another one. */
 static const struct {
+	enum command_bit command;
 	const char *one, *other;
 } companions[] = {
-        {"interval", "watch"},
-        {"gain", "watch"},
-        {"rounds", "watch"},
-        {"pause", "watch"},
-        {"keep", "watch"},
-        {"keep", "apply"},
+        {COMMAND_PARTITION, "interval", "watch"},
+        {COMMAND_PARTITION, "gain", "watch"},
+        {COMMAND_PARTITION, "rounds", "watch"},
+        {COMMAND_PARTITION, "pause", "watch"},
+        {COMMAND_PARTITION, "keep", "watch"},
+        {COMMAND_PARTITION, "keep", "apply"},
+        {COMMAND_STUB, "interval", "from"},
+        {COMMAND_STUB, "duration", "from"},
 };
 
 #define N_ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -323,12 +326,14 @@ static int check_conflicts(const struct options *options, char *ret_error, size_
 	return 0;
 }
 
-static int check_companions(const struct options *options, char *ret_error, size_t error_size)
+static int check_companions(
+        enum command_bit command, const struct options *options, char *ret_error, size_t error_size)
 {
 	for (size_t i = 0; i < sizeof(companions) / sizeof(companions[0]); i++) {
 		const char *one = companions[i].one, *other = companions[i].other;
 
-		if (is_given(options, one) && !is_given(options, other)) {
+		if (command == companions[i].command && is_given(options, one) &&
+		        !is_given(options, other)) {
 			snprintf(ret_error, error_size, "--%s goes with --%s", one, other);
 			return -EINVAL;
 		}
@@ -400,7 +405,7 @@ int options_parse(enum command_bit command, int argc, char **argv, struct option
 			return r;
 	}
 	r = check_conflicts(options, ret_error, error_size);
-	r = r ?: check_companions(options, ret_error, error_size);
+	r = r ?: check_companions(command, options, ret_error, error_size);
 	if (r == 0 && options->caches.machine) {
 		r = trace_caches_of_machine(&options->caches, options->root);
 		if (r < 0)

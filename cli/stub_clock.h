@@ -10,6 +10,7 @@ struct stub_clock {
 	int64_t stolen; /* wall-clock time since then that was not ours */
 	int64_t last;   /* wall-clock time of the last reading */
 	int64_t latest; /* that it has shown */
+	int64_t quick;  /* what a reading of the CPU clock takes at best */
 	int64_t offset; /* of wall-clock time to CPU time, at the start */
 };
 

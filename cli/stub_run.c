@@ -36,6 +36,7 @@
 #define GRAIN 16
 #define PAGE_BYTES 4096
 #define FILL 0xa5
+#define FRAMES 2048 /* of what is called from the recursion, at most */
 #define MARGIN 1.25 /* changes cost more than usual at times */
 #define NANO 1e9
 
@@ -87,7 +88,7 @@ static size_t grains(size_t bytes)
 static double stack_cost(const struct run *run, const struct stub_costs *costs)
 {
 	size_t now = (size_t)(run->base - run->lowest), more = run->stack - now;
-	uintptr_t end = (uintptr_t)(run->base - run->stack) / PAGE_BYTES;
+	uintptr_t end = (uintptr_t)(run->base - run->stack - FRAMES) / PAGE_BYTES;
 	uintptr_t low = (uintptr_t)run->low / PAGE_BYTES;
 	double pages = end < low ? (double)(low - end) : 0;
 
@@ -97,6 +98,7 @@ static double stack_cost(const struct run *run, const struct stub_costs *costs)
 	       costs->touch_seconds * fmax(0, (double)more - pages * PAGE_BYTES);
 }
 
+/* One page more than is sure: malloc may begin another. */
 static double heap_cost(const struct run *run, const struct stub_costs *costs)
 {
 	int64_t pages;
@@ -104,9 +106,10 @@ static double heap_cost(const struct run *run, const struct stub_costs *costs)
 	if (run->heap_bytes == run->heap.bytes)
 		return 0;
 	pages = stub_heap_pages(&run->heap, run->heap_bytes);
-	return costs->heap_step_seconds + (pages ? costs->heap_break_seconds : 0) +
-	       (double)pages *
-	               (pages > 0 ? costs->heap_fault_seconds : -costs->heap_release_seconds);
+	return costs->heap_step_seconds + costs->heap_break_seconds +
+	       (run->heap_bytes > run->heap.bytes
+	                       ? costs->heap_fault_seconds * (1 + fmax(0, (double)pages))
+	                       : costs->heap_release_seconds * (1 + fmax(0, (double)-pages)));
 }
 
 static double change_cost(const struct run *run)

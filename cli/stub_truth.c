@@ -191,14 +191,15 @@ static double random_misses(const struct part *part, double rounds, double c)
 
 double stub_truth_misses(const struct stub_truth *truth, double lines)
 {
-	double sum = 0;
+	double sum = 0, all = 0;
 
 	for (size_t i = 0; i < truth->n; i++) {
 		const struct part *part = &truth->parts[i];
 
+		all += part->lines;
 		sum += (part->random ? random_misses : cyclic_misses)(part, truth->rounds, lines);
 	}
-	return sum;
+	return lines < all ? sum : stub_truth_distinct(truth);
 }
 
 /* A draw is a hit or not, whatever it is likelier to be: 1/2 at most. */

@@ -21,7 +21,9 @@ duration=$([ "$runs" -ge 5 ] && echo 20 || echo 15)
 # parts of the lines it touches; fp, the footprint in parts of the working set
 definitions='$report[0] as $truth |
     def miss(i): .points[i].misses_per_second / $truth.lines_touched_per_cpu_second;
-    def fp: .footprint_bytes / $truth.working_set_bytes;'
+    def fp: .footprint_bytes / $truth.working_set_bytes;
+    def truth(s): [$truth.points[] | select(.size_bytes >= s)][0].miss_ratio;
+    def beside_truth(i): .points[i].relative_miss_ratio * truth(524288) / truth(.points[i].size_bytes);'
 
 # measure RUN SIZES KIND OPTION...: $OUT/$name-RUN.json from mtl, .report from the workload
 measure() {
@@ -91,8 +93,34 @@ fresh() {
     well_formed
 }
 
+# Three phases of a stub, round after round. What is compared with the curve in closed form is what has no
+# unit of time: misses in parts of those at 512K, and the footprint. The phases last longer than it takes to
+# fill the sizes looked at, whose misses therefore are those of each phase by itself, and less than the
+# longest window, so that the footprint is that of all.
+phases() {
+    name=phases
+    printf '%s\n' pattern,working_set_KiB,stride_bytes,repeats stride,1024,64,240 chase,4096,,60 \
+        random,8192,,30 >"$work/phases.csv"
+    for n in $(seq "$runs"); do
+        step "phases: mtl run of a stub gives a curve" measure_phases "$OUT/$name-$n"
+        [ -s "$OUT/$name-$n.report" ] || return 1
+    done
+    step "phases: the footprint is that of all" median '.footprint_bytes / (64 * $truth.distinct)' 1 0.10 0.25
+    step "phases: at 1.5M as the stub's truth has it" median 'beside_truth(1)' 1 0.20 0.35
+    step "phases: at 2.5M likewise" median 'beside_truth(2)' 1 0.20 0.35
+    step "phases: at 1.25 times all of them, on less than 3 %" median '1 + .points[3].relative_miss_ratio' 1 0.03 0.03
+    step "phases: misses never rise with size" holds '[.points[].misses_per_second] | . == (sort | reverse)'
+}
+
+measure_phases() { # TO
+    mtl stub "$work/phases.csv" --repeat 10k --emit-truth >"$1.report" &&
+        mtl run --json --duration "$duration" --reference 512K --sizes 512K,1536K,2560K,17M -- \
+            mtl stub "$work/phases.csv" --repeat 10k >"$1.json" 2>"$1.err" </dev/null || { cat "$1.err"; return 1; }
+}
+
 for kind in "$@"; do
     case $kind in
+    phases) phases ;;
     scan | stride | mixed) cyclic "$kind" 16M 8M 20M ;;
     random) uniform ;;
     fresh) fresh ;;

@@ -34,7 +34,7 @@ file paper.csv time_us,stack_bytes,heap_bytes 129,300,0 223,100,200 384,-100,-40
 # 20 points of any size, the same every time
 awk 'BEGIN { srand(7); print "time_us,stack_bytes,heap_bytes"
     for (i = 1; i <= 20; i++) { s = i < 20 ? int(rand() * 60000) : 0; h = i < 20 ? int(rand() * 200000) : 0
-        print int(100 + rand() * 900) "," s - a "," h - b; a = s; b = h } }' >"$work/random.csv"
+        print int(500 + rand() * 4500) "," s - a "," h - b; a = s; b = h } }' >"$work/random.csv"
 
 # --- verified
 

@@ -59,8 +59,8 @@ static void check_truth(const struct stub_file *file)
 	for (double lines = 1; lines < 1e12; lines = ceil(lines * 1.3)) {
 		double misses = stub_truth_misses(truth, lines);
 
-		require(misses <= before * (1 + 1e-9) && misses >= distinct * (1 - 1e-9));
-		require(misses <= stub_truth_accesses(truth) * (1 + 1e-9));
+		require(misses <= before * (1 + 1e-6) && misses >= distinct * (1 - 1e-6));
+		require(misses <= stub_truth_accesses(truth) * (1 + 1e-6));
 		before = misses;
 	}
 	stub_truth_free(truth);

@@ -317,11 +317,14 @@ three() {
         settled_curve "$one" 1.6 3.5 && settled_curve "$two" 3.2 6 && settled_curve "$three" 6.4 10.5
 }
 
+# a whole message: talk ends it with a newline
+answered() { [ -s "$work/talked" ] && [ -z "$(tail -c 1 "$work/talked")" ]; }
+
 call() { # METHOD PARAMETERS: the answer's parameters in $work/METHOD.json
     printf '{"method":"io.mtld.%s","parameters":{%s}}\0' "$1" "$2" >"$work/input"
     talk "$MTL_SOCKET" 20 <"$work/input" >"$work/talked" 2>&1 &
     talker=$!
-    within 20 grep -q . "$work/talked" || return 1
+    within 20 answered || return 1
     kill $talker
     jq -e 'select(.error == null) | .parameters' "$work/talked" >"$work/$1.json" || { cat "$work/talked"; return 1; }
 }

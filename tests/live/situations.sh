@@ -322,6 +322,7 @@ answered() { [ -s "$work/talked" ] && [ -z "$(tail -c 1 "$work/talked")" ]; }
 
 call() { # METHOD PARAMETERS: the answer's parameters in $work/METHOD.json
     printf '{"method":"io.mtld.%s","parameters":{%s}}\0' "$1" "$2" >"$work/input"
+    rm -f "$work/talked"
     talk "$MTL_SOCKET" 20 <"$work/input" >"$work/talked" 2>&1 &
     talker=$!
     within 20 answered || return 1

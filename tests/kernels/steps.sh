@@ -83,6 +83,7 @@ step "$cpus cpu: a flood of page faults: delivered and lost make up what was pro
 step "$cpus cpu: events of every CPU: hotplug, periods, throttling, a killed daemon" unit_test test_cpu_events
 step "$cpus cpu: page faults as address samples" sampled_faults
 step "$cpus cpu: what became of each is told" all_told
+step "$cpus cpu: what they heat is watched" within 20 answers '.processes | any(.observations >= 5)' mtl list --json
 [ "$cpus" = 1 ] || step "$cpus cpu: a CPU goes and comes back" cpu_comes_and_goes
 stop faults
 stop mtld

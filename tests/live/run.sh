@@ -55,7 +55,7 @@ second_half() {
 
 if [ "${1:-}" = accuracy ]; then
     first_half() { part accuracy-1 0 tests/live/accuracy.sh 5 scan stride fresh; }
-    second_half() { part accuracy-2 0 tests/live/accuracy.sh 5 random mixed; }
+    second_half() { part accuracy-2 0 tests/live/accuracy.sh 5 random mixed phases; }
 fi
 
 why=$(machine_obstacle)

@@ -14,12 +14,18 @@
  *
  * Starting from P(j = 0) = 1 at T = 0, each step of the grid finds the transition probabilities
  * Q(j -> j') that maximise the likelihood of the observed steps k -> k' (expectation-maximisation),
- * and moves P(j) on by them; P(line touched by T) = 1 - P(j = 0). That the steps are used, and not
+ * and moves P(j) on by them, then a little towards the counts at the step's end, lest the errors of
+ * all steps add up; P(line touched by T) = 1 - P(j = 0). That the steps are used, and not
  * only how many words are touched at T, is worth having: counts at one T fix no more than the first
  * four moments of j, and P(j = 0) at 3/4 covered by random words is then 1.4 times as noisy
  * (docs/THEORY.md). Observations with fewer words, or with the whole line watched (k = 1 if and
  * only if j > 0), enter the same likelihood with the weight they have at risk. Single words alone
  * do not tell lines from words: the answer then lies between the two.
+ *
+ * A line with a touched word is seen to be touched with probability s / 8 at least, so no more than
+ * 8 / s of what is seen to be touched in the end is touched at all. The rest, most of a big memory
+ * with a small hot set, is left out of the fit (`pool` is what stays): among many lines that are
+ * never touched, the iteration takes touched ones of which nothing was seen for more of these.
  */
 
 #include <math.h>
@@ -36,6 +42,10 @@ static const unsigned iterations[KINDS] = {32, 32, 128, 64, 32};
 #define SETTLED 1e-4
 /* At first, half of what moves is one more word, half is spread over all numbers above. */
 #define ONE_MORE 0.5
+/* Iterations on the counts after each step. */
+#define CORRECTIONS 3
+/* What is seen to be touched may be so much less than expected by chance. */
+#define POOL_SLACK 1.25
 /* The start of a fit to the counts keeps every j possible with this share spread over all. */
 #define SPREAD 0.05
 
@@ -118,21 +128,45 @@ static void shares_at(const struct mtl_survival *survival, const struct mtl_samp
 			ret_share[kind] = 0;
 }
 
+/* The part of all lines that may be touched by the last window. */
+static double pool_of(
+        const struct mtl_survival *survival, const struct mtl_samples *samples, size_t bins)
+{
+	double share[KINDS], pool = 0;
+
+	shares_at(survival, samples, 0, share);
+	for (unsigned kind = 0; kind < KINDS; kind++) {
+		double seen = 1 - survival->occupied[kind][bins - 1][0];
+		if (share[kind] > 0)
+			pool += share[kind] * seen *
+			        (kind == KIND_WHOLE_LINE ? 1 : MTL_WORDS_PER_LINE / (double)kind);
+	}
+	return pool > 0 ? fmin(POOL_SLACK * pool, 1) : 1;
+}
+
+/* P(k words touched | in the pool). */
+static double in_pool(double occupied, unsigned k, double pool)
+{
+	return fmax(occupied - (k == 0 ? 1 - pool : 0), 0) / pool;
+}
+
 /* steps[k][k'] = P(k words touched by the window before, k' by this one); returns P(k' > k). */
-static double steps_at(
-        const struct mtl_survival *survival, unsigned kind, size_t g, double steps[STATES][STATES])
+static double steps_at(const struct mtl_survival *survival, unsigned kind, size_t g, double pool,
+        double steps[STATES][STATES])
 {
 	const double start[STATES] = {1};
 	const double *before = g ? survival->occupied[kind][g - 1] : start;
 	double moved = 0;
 
-	memcpy(steps, survival->moved[kind][g], STATES * sizeof(*steps));
+	memset(steps, 0, STATES * sizeof(*steps));
 	for (unsigned k = 0; k < STATES; k++) {
-		double left = before[k];
-		for (unsigned k_then = k + 1; k_then < STATES; k_then++)
+		double all = in_pool(before[k], k, pool), left = all;
+		for (unsigned k_then = k + 1; k_then < STATES; k_then++) {
+			steps[k][k_then] = survival->moved[kind][g][k][k_then] / pool;
 			left -= steps[k][k_then];
+		}
 		steps[k][k] = fmax(left, 0);
-		moved += before[k] - steps[k][k];
+		moved += all - steps[k][k];
 	}
 	return moved;
 }
@@ -145,14 +179,14 @@ struct grid_step {
 };
 
 static void grid_step_at(const struct mtl_survival *survival, const struct mtl_samples *samples,
-        size_t g, struct grid_step *ret_step)
+        size_t g, double pool, struct grid_step *ret_step)
 {
 	shares_at(survival, samples, g, ret_step->share);
 	ret_step->moved = 0;
 	for (unsigned kind = 0; kind < KINDS; kind++)
 		if (ret_step->share[kind] > 0)
 			ret_step->moved += ret_step->share[kind] *
-			                   steps_at(survival, kind, g, ret_step->seen[kind]);
+			                   steps_at(survival, kind, g, pool, ret_step->seen[kind]);
 }
 
 static void first_rates(double moved, double rates[WORD_STATES][WORD_STATES])
@@ -242,27 +276,9 @@ static void move_on(const double rates[WORD_STATES][WORD_STATES], double words[W
 	normalise(words, WORD_STATES);
 }
 
-void mtl_line_coverage_from_survival(const struct mtl_coverage_model *model,
-        const struct mtl_survival *survival, const struct mtl_samples *samples, size_t bins,
-        struct mtl_line_coverage *ret_coverage)
-{
-	double words[WORD_STATES] = {1}, rates[WORD_STATES][WORD_STATES];
-	struct grid_step step;
-
-	for (size_t g = 0; g < bins; g++) {
-		grid_step_at(survival, samples, g, &step);
-		if (step.moved > 0) {
-			fit_rates(model, &step, words, rates);
-			move_on(rates, words);
-		}
-		memcpy(ret_coverage->words[g], words, sizeof(words));
-		ret_coverage->lines[g] = 1 - words[0];
-	}
-}
-
 /* One kind's share of an iteration on counts: gain[j] += share x sum of P(k) P(k | j) / P(k). */
 static void add_gain(const double likelihood[WORD_STATES][STATES], const double occupied[STATES],
-        double share, const double words[WORD_STATES], double gain[WORD_STATES])
+        double share, double pool, const double words[WORD_STATES], double gain[WORD_STATES])
 {
 	double ratio[STATES] = {0};
 
@@ -270,10 +286,49 @@ static void add_gain(const double likelihood[WORD_STATES][STATES], const double 
 		for (unsigned k = 0; k < STATES; k++)
 			ratio[k] += likelihood[j][k] * words[j];
 	for (unsigned k = 0; k < STATES; k++)
-		ratio[k] = ratio[k] > 0 ? share * occupied[k] / ratio[k] : 0;
+		ratio[k] = ratio[k] > 0 ? share * in_pool(occupied[k], k, pool) / ratio[k] : 0;
 	for (unsigned j = 0; j < WORD_STATES; j++)
 		for (unsigned k = 0; k < STATES; k++)
 			gain[j] += likelihood[j][k] * ratio[k];
+}
+
+/* One iteration on the counts at window g. */
+static void improve_words(const struct mtl_coverage_model *model,
+        const struct mtl_survival *survival, const double share[KINDS], size_t g, double pool,
+        double words[WORD_STATES])
+{
+	double gain[WORD_STATES] = {0};
+
+	for (unsigned kind = 0; kind < KINDS; kind++)
+		if (share[kind] > 0)
+			add_gain(model->likelihood[kind], survival->occupied[kind][g], share[kind],
+			        pool, words, gain);
+	for (unsigned j = 0; j < WORD_STATES; j++)
+		words[j] *= gain[j];
+	normalise(words, WORD_STATES);
+}
+
+void mtl_line_coverage_from_survival(const struct mtl_coverage_model *model,
+        const struct mtl_survival *survival, const struct mtl_samples *samples, size_t bins,
+        struct mtl_line_coverage *ret_coverage)
+{
+	double words[WORD_STATES] = {1}, rates[WORD_STATES][WORD_STATES];
+	struct grid_step step;
+	double pool = pool_of(survival, samples, bins);
+
+	ret_coverage->pool = pool;
+	for (size_t g = 0; g < bins; g++) {
+		grid_step_at(survival, samples, g, pool, &step);
+		if (step.moved > 0) {
+			fit_rates(model, &step, words, rates);
+			move_on(rates, words);
+			for (unsigned i = 0; i < CORRECTIONS; i++)
+				improve_words(model, survival, step.share, g, pool, words);
+		}
+		memcpy(ret_coverage->words[g], words, sizeof(words));
+		ret_coverage->lines[g] =
+		        fmax(g ? ret_coverage->lines[g - 1] : 0, pool * (1 - words[0]));
+	}
 }
 
 /* P(line touched) by the counts at window g alone, from the solution for the window before. */
@@ -287,18 +342,12 @@ static double lines_by_counts(const struct mtl_coverage_model *model,
 		words[j] = (1 - SPREAD) * (g ? coverage->words[g - 1][j] : j == 0) +
 		           SPREAD / WORD_STATES;
 	for (unsigned left = most_iterations(share); left > 0; left--) {
-		double gain[WORD_STATES] = {0}, before = words[0];
-		for (unsigned kind = 0; kind < KINDS; kind++)
-			if (share[kind] > 0)
-				add_gain(model->likelihood[kind], survival->occupied[kind][g],
-				        share[kind], words, gain);
-		for (unsigned j = 0; j < WORD_STATES; j++)
-			words[j] *= gain[j];
-		normalise(words, WORD_STATES);
+		double before = words[0];
+		improve_words(model, survival, share, g, coverage->pool, words);
 		if (fabs(words[0] - before) <= SETTLED / 10 * (1 - words[0]))
 			break;
 	}
-	return 1 - words[0];
+	return coverage->pool * (1 - words[0]);
 }
 
 /* P(line touched) after a step towards "all in state k". */

@@ -25,8 +25,12 @@ struct mtl_coverage_model {
 	size_t n_transitions[KINDS];
 };
 
-/* words[g][j] = P(j of a line's words touched by window g); lines[g] = P(any is), rising. */
+/*
+ * words[g][j] = P(j of a line's words touched by window g | it is in the pool); lines[g] = P(any
+ * is), rising. pool: the part of all lines that may be touched by the last window.
+ */
 struct mtl_line_coverage {
+	double pool;
 	double words[GRID_MAX][WORD_STATES];
 	double lines[GRID_MAX];
 };

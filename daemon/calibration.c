@@ -246,7 +246,7 @@ static void keep_times(struct bench *bench)
 	struct mtl_observation seen[SAMPLER_QUEUE];
 	unsigned n;
 
-	while ((n = sampler_take(bench->sampler, INDEX, seen, SAMPLER_QUEUE)) > 0)
+	while ((n = sampler_take(bench->sampler, INDEX, seen, NULL, SAMPLER_QUEUE)) > 0)
 		for (unsigned i = 0; i < n; i++)
 			keep_quad(bench, &seen[i]);
 }

@@ -57,6 +57,7 @@ static void record(struct target *target)
 		target->counts.lost++;
 		return;
 	}
+	target->finished_at[target->n_finished] = flight->candidate.address[0];
 	observation = &target->finished[target->n_finished++];
 	*observation = (struct mtl_observation){
 		.moment = flight->moment / 1e9,

@@ -39,6 +39,7 @@ struct target {
 	unsigned head, queued;
 	struct flight flight;
 	struct mtl_observation finished[SAMPLER_FINISHED];
+	uint64_t finished_at[SAMPLER_FINISHED]; /* addresses */
 	unsigned n_finished;
 	uint64_t observations;
 	struct sampler_counts counts;

@@ -2,17 +2,16 @@
 /*
  * Drawing lines with known probability.
  *
- * Mapped memory is cut into regions of at most 2 MiB. A survey counts the resident pages of each
- * from /proc/PID/pagemap. A draw then picks region j with probability
- *
- *     p_j = (r_j + f_j) / sum (r_i + f_i)      r: resident pages by the latest survey
- *                                              f: FLOOR_SHARE of all r, spread over mapped pages
- *
- * reads that region's slice of pagemap anew, and picks one of the n_j pages resident *now*, one of
- * its 64 lines and some of the line's words, all uniformly. The line was drawn with probability
- * q = p_j / (64 n_j), whatever has changed since the survey: the weight 1/q carries that to the
- * estimate (while nothing became resident since the survey, r_j serves for n_j and one entry is
- * read instead of the slice), and the floor f keeps every region possible and its weight bounded.
+ * Mapped memory is cut into regions of at most 2 MiB (regions.c). A survey counts the resident
+ * pages of each from /proc/PID/pagemap. A draw takes one of the ways of heat.c: any region, any
+ * resident page by the survey, or one near where touches were seen. Then the region's slice of
+ * pagemap is read anew and one of the pages resident *now* in it (or in the block of it that the
+ * way leads to) is picked, one of its 64 lines and some of the line's words, all uniformly.
+ * Whichever way it came, the page was drawn with the probability q that all ways together have to
+ * come to it, whatever has changed since the survey: the weight 64 / q carries that to the estimate
+ * (while nothing became resident since the survey, its count serves for the region's and one entry
+ * is read instead of the slice). Two ways know nothing of heat; they keep every region possible and
+ * its weight bounded.
  *
  * A draw that meets an empty region tries again, so the weight is divided by the tries a draw
  * takes: those the survey predicts, times a running average of what draws took beyond that. (The
@@ -34,42 +33,23 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "heat.h"
 #include "proc.h"
+#include "regions.h"
 
 #define PAGE 4096ULL
-#define REGION_PAGES 512
-#define REGIONS_MAX 131072 /* 256 GiB */
 #define LINES_PER_PAGE (PAGE / MTL_LINE_BYTES)
-#define FLOOR_SHARE 0.1
 #define TRIES 64
 #define TRIES_MEMORY 128 /* draws */
 #define QUICK_TRIES 8
-#define SIGHTINGS 128
+#define QUICK_SHARE 4 /* of a region resident, at least a part of so many */
+#define REFRESH 8     /* observations between two looks at the heat */
 
 /* pagemap: bit 63 present, 61 file-mapped or shared anonymous, 0-54 page frame */
 #define PAGEMAP_PRESENT (1ULL << 63)
 #define PAGEMAP_FILE (1ULL << 61)
 #define PAGEMAP_FRAME ((1ULL << 55) - 1)
 #define KPAGEFLAGS_THP (1ULL << 22)
-
-struct region {
-	uint64_t page; /* first page number */
-	uint16_t pages;
-	uint16_t resident;
-	uint32_t reserved;
-	double sum; /* of (resident + floor) up to and including this region */
-};
-
-struct regions {
-	struct region *items;
-	unsigned n, allocated;
-	double unseen_bytes;
-};
-
-struct sighting {
-	uint64_t address;
-	double amount;
-};
 
 struct planner {
 	char *root;
@@ -78,11 +58,8 @@ struct planner {
 	struct regions now, next; /* the latest survey, and the one under way */
 	unsigned surveyed;        /* regions of `next` already counted */
 	bool settled;             /* nothing became resident since the latest survey */
-	double tries;             /* a draw takes, by the latest survey */
-	double excess;            /* what draws took of late, over `tries` */
-	double resident_pages;
-	struct sighting sightings[SIGHTINGS]; /* ring */
-	unsigned n_sightings, next_sighting;
+	double excess;            /* tries that draws took of late, over what the survey predicts */
+	struct heat heat;
 	unsigned short random[3];
 };
 
@@ -105,6 +82,7 @@ int planner_new(const char *root, pid_t pid, uint64_t seed, struct planner **ret
 	planner->pid = pid;
 	planner->pagemap = planner->page_flags = -1;
 	planner->excess = 1;
+	heat_begin(&planner->heat);
 	planner->root = strdup(root);
 	if (!planner->root)
 		return -ENOMEM;
@@ -125,8 +103,8 @@ struct planner *planner_free(struct planner *planner)
 		close(planner->pagemap);
 	if (planner->page_flags >= 0)
 		close(planner->page_flags);
-	free(planner->now.items);
-	free(planner->next.items);
+	regions_done(&planner->now);
+	regions_done(&planner->next);
 	free(planner->root);
 	free(planner);
 	return NULL;
@@ -155,48 +133,18 @@ static bool watchable(const struct proc_mapping *mapping)
 	return !begins_with_any(mapping->name, beyond) || begins_with_any(mapping->name, memory);
 }
 
-static int append_region(struct regions *regions, uint64_t page, uint64_t pages)
-{
-	if (regions->n == regions->allocated) {
-		unsigned allocated = regions->allocated ? regions->allocated * 2 : 64;
-		struct region *items = realloc(regions->items, allocated * sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		regions->items = items;
-		regions->allocated = allocated;
-	}
-	regions->items[regions->n++] = (struct region){.page = page, .pages = pages};
-	return 0;
-}
-
 static int add_mapping(void *userdata, const struct proc_mapping *mapping)
 {
-	struct regions *regions = userdata;
-	uint64_t page = mapping->start / PAGE, end = mapping->end / PAGE;
-	int r = 0;
-
 	if (!watchable(mapping))
 		return 0;
-	while (page < end && r == 0) {
-		uint64_t cut = (page / REGION_PAGES + 1) * REGION_PAGES;
-
-		if (regions->n >= REGIONS_MAX) {
-			regions->unseen_bytes += (end - page) * PAGE;
-			return 0;
-		}
-		cut = cut < end ? cut : end;
-		r = append_region(regions, page, cut - page);
-		page = cut;
-	}
-	return r;
+	return regions_add(userdata, mapping->start / PAGE, mapping->end / PAGE);
 }
 
-/* pagemap entries of the region; 0 entries: the process or the mapping is gone. */
-static unsigned read_region(
-        const struct planner *planner, const struct region *region, uint64_t *ret_entries)
+/* pagemap entries of so many pages; 0 entries: the process or the mapping is gone. */
+static unsigned read_pages(
+        const struct planner *planner, uint64_t page, unsigned pages, uint64_t *ret_entries)
 {
-	ssize_t n = pread(planner->pagemap, ret_entries, region->pages * 8, region->page * 8);
+	ssize_t n = pread(planner->pagemap, ret_entries, pages * 8, page * 8);
 
 	return n > 0 ? n / 8 : 0;
 }
@@ -213,24 +161,12 @@ static unsigned count_present(const uint64_t *entries, unsigned n)
 static void finish_survey(struct planner *planner)
 {
 	struct regions old = planner->now;
-	double sum = 0, resident = 0, mapped = 0, met = 0, floor;
 
-	for (unsigned i = 0; i < planner->next.n; i++) {
-		resident += planner->next.items[i].resident;
-		mapped += planner->next.items[i].pages;
-	}
-	floor = fmax(FLOOR_SHARE * resident, 1) / mapped;
-	for (unsigned i = 0; i < planner->next.n; i++) {
-		struct region *region = &planner->next.items[i];
-
-		region->sum = sum += region->resident + floor * region->pages;
-		met += region->resident ? region->resident + floor * region->pages : 0;
-	}
-	planner->tries = met > 0 ? sum / met : TRIES;
+	regions_sum(&planner->next);
 	planner->now = planner->next;
 	planner->next = (struct regions){.items = old.items, .allocated = old.allocated};
 	planner->surveyed = 0;
-	planner->resident_pages = resident;
+	heat_refresh(&planner->heat);
 }
 
 int planner_survey(struct planner *planner, unsigned n_regions)
@@ -240,8 +176,7 @@ int planner_survey(struct planner *planner, unsigned n_regions)
 	if (planner->surveyed == 0) {
 		int r;
 
-		planner->next.n = 0;
-		planner->next.unseen_bytes = 0;
+		regions_clear(&planner->next);
 		r = proc_mappings(planner->root, planner->pid, add_mapping, &planner->next);
 		if (r < 0)
 			return r;
@@ -251,7 +186,8 @@ int planner_survey(struct planner *planner, unsigned n_regions)
 	for (; n_regions > 0 && planner->surveyed < planner->next.n; n_regions--) {
 		struct region *region = &planner->next.items[planner->surveyed++];
 
-		region->resident = count_present(entries, read_region(planner, region, entries));
+		region->resident = count_present(
+		        entries, read_pages(planner, region->page, region->pages, entries));
 	}
 	if (planner->surveyed < planner->next.n)
 		return 0;
@@ -266,12 +202,12 @@ void planner_set_settled(struct planner *planner, bool settled)
 
 double planner_resident_bytes(const struct planner *planner)
 {
-	return planner->resident_pages * PAGE;
+	return planner->now.resident * (double)PAGE;
 }
 
 double planner_unseen_bytes(const struct planner *planner)
 {
-	return planner->now.unseen_bytes;
+	return planner->now.unseen * (double)PAGE;
 }
 
 /* ---- drawing ---- */
@@ -279,30 +215,6 @@ double planner_unseen_bytes(const struct planner *planner)
 static unsigned below(struct planner *planner, unsigned n)
 {
 	return (unsigned)(erand48(planner->random) * n);
-}
-
-static struct region *pick_region(struct planner *planner)
-{
-	struct regions *regions = &planner->now;
-	double at = erand48(planner->random) * regions->items[regions->n - 1].sum;
-	unsigned low = 0, high = regions->n - 1;
-
-	while (low < high) {
-		unsigned middle = (low + high) / 2;
-
-		if (regions->items[middle].sum > at)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return &regions->items[low];
-}
-
-static double probability_of(const struct regions *regions, const struct region *region)
-{
-	double before = region > regions->items ? region[-1].sum : 0;
-
-	return (region->sum - before) / regions->items[regions->n - 1].sum;
 }
 
 static double log_uniform(struct planner *planner, double low, double high)
@@ -348,8 +260,7 @@ static bool pick_page_quickly(
 	for (unsigned i = 0; i < QUICK_TRIES; i++) {
 		uint64_t entry, page = region->page + below(planner, region->pages);
 
-		if (pread(planner->pagemap, &entry, 8, page * 8) == 8 &&
-		        (entry & PAGEMAP_PRESENT)) {
+		if (read_pages(planner, page, 1, &entry) == 1 && (entry & PAGEMAP_PRESENT)) {
 			*ret_page = page;
 			return true;
 		}
@@ -357,43 +268,146 @@ static bool pick_page_quickly(
 	return false;
 }
 
-/* One resident page of the region, uniformly; returns how many it has, 0: none. */
-static unsigned pick_page(struct planner *planner, const struct region *region, uint64_t *ret_page)
+static unsigned count_block(
+        const struct planner *planner, struct heat_block block, uint64_t *entries)
+{
+	return count_present(
+	        entries, read_pages(planner, block.first, block.end - block.first, entries));
+}
+
+/* One resident page of the block, uniformly; returns how many it has, 0: none. */
+static unsigned pick_page(struct planner *planner, struct heat_block block, uint64_t *ret_page)
 {
 	uint64_t entries[REGION_PAGES];
-	unsigned present;
+	unsigned present = count_block(planner, block, entries);
 
-	if (planner->settled && region->resident * 4U > region->pages &&
-	        pick_page_quickly(planner, region, ret_page))
-		return region->resident;
-	present = count_present(entries, read_region(planner, region, entries));
 	if (present > 0)
-		*ret_page = region->page + nth_present(entries, below(planner, present));
+		*ret_page = block.first + nth_present(entries, below(planner, present));
 	return present;
+}
+
+static struct heat_block all_of(const struct region *region)
+{
+	return (struct heat_block){region->page, region->page + region->pages};
+}
+
+static bool pick_in_region(struct planner *planner, struct heat_place *place)
+{
+	const struct region *region = place->region;
+
+	if (planner->settled && region->resident * QUICK_SHARE > region->pages &&
+	        pick_page_quickly(planner, region, &place->page)) {
+		place->in_region = region->resident;
+		return true;
+	}
+	place->in_region = pick_page(planner, all_of(region), &place->page);
+	return place->in_region > 0;
+}
+
+static bool pick_in_block(struct planner *planner, unsigned scale, struct heat_place *place)
+{
+	uint64_t entries[REGION_PAGES];
+
+	if (!pick_page(planner, heat_block(scale, place->page, place->region), &place->page))
+		return false;
+	place->in_region = planner->settled ? place->region->resident
+	                                    : count_block(planner, all_of(place->region), entries);
+	return place->in_region > 0;
+}
+
+static const struct region *region_near(struct planner *planner, struct heat_block block)
+{
+	const struct regions *regions = &planner->now;
+	unsigned from = regions_from(regions, block.first), to = regions_from(regions, block.end);
+	uint64_t resident = regions_resident(regions, from, to);
+
+	if (!resident)
+		return NULL;
+	return regions_nth(regions,
+	        regions->items[from].before + (uint64_t)(erand48(planner->random) * resident));
+}
+
+/* A resident page in the block of the way's scale around a point of its heat. */
+static bool pick_near(struct planner *planner, unsigned way, struct heat_place *place)
+{
+	unsigned scale = heat_scale(way);
+
+	place->page = heat_point(&planner->heat, way, erand48(planner->random));
+	place->region = regions_at(&planner->now, place->page);
+	if (scale < HEAT_FINE)
+		return place->region && pick_in_block(planner, scale, place);
+	place->region = region_near(planner, heat_block(scale, place->page, place->region));
+	return place->region && pick_in_region(planner, place);
+}
+
+static bool pick(struct planner *planner, struct heat_place *place)
+{
+	const struct regions *regions = &planner->now;
+	unsigned way = heat_way(&planner->heat, erand48(planner->random));
+
+	if (way >= HEAT_NEAR)
+		return pick_near(planner, way, place);
+	if (way == HEAT_ANY_REGION)
+		place->region = &regions->items[below(planner, regions->n)];
+	else if (regions->resident == 0)
+		return false;
+	else
+		place->region = regions_nth(
+		        regions, (uint64_t)(erand48(planner->random) * regions->resident));
+	return pick_in_region(planner, place);
+}
+
+/* Pages resident now in the fine blocks around the page, where heat may have led to it. */
+static void count_blocks(const struct planner *planner, struct heat_place *place)
+{
+	uint64_t entries[REGION_PAGES];
+
+	for (unsigned scale = 0; scale < HEAT_FINE; scale++) {
+		struct heat_block block = heat_block(scale, place->page, place->region);
+
+		place->in_block[scale] = 1;
+		if (scale > 0 && heat_reaches(&planner->heat, block))
+			place->in_block[scale] = fmax(1, count_block(planner, block, entries));
+	}
+}
+
+/* How many tries a draw takes if the survey is right. */
+static double tries_expected(const struct planner *planner)
+{
+	const struct regions *regions = &planner->now;
+	double misses = planner->heat.share[HEAT_ANY_REGION] * (regions->n - regions->n_resident) /
+	                regions->n;
+
+	return 1 / fmax(1 - misses - (regions->resident ? 0 : planner->heat.share[HEAT_ANY_PAGE]),
+	                   1.0 / TRIES);
 }
 
 int planner_draw(struct planner *planner, const struct planner_deadlines *deadlines, unsigned slots,
         bool whole_line, struct candidate *ret_candidate)
 {
-	struct region *region = NULL;
-	unsigned present = 0, tries = 0;
-	uint64_t page = 0, line;
+	struct heat_place place;
+	unsigned tries = 0;
+	uint64_t line;
+	double expected;
+	bool found = false;
 
 	if (planner->now.n == 0)
 		return -ENODATA;
-	for (; tries < TRIES && present == 0; tries++) {
-		region = pick_region(planner);
-		present = pick_page(planner, region, &page);
-	}
-	planner->excess += (tries / planner->tries - planner->excess) / TRIES_MEMORY;
-	if (present == 0)
+	if (planner->heat.news >= REFRESH)
+		heat_refresh(&planner->heat);
+	expected = tries_expected(planner);
+	for (; tries < TRIES && !found; tries++)
+		found = pick(planner, &place);
+	planner->excess += (tries / expected - planner->excess) / TRIES_MEMORY;
+	if (!found)
 		return -ENODATA;
-	line = page * PAGE + below(planner, LINES_PER_PAGE) * MTL_LINE_BYTES;
+	count_blocks(planner, &place);
+	line = place.page * PAGE + below(planner, LINES_PER_PAGE) * MTL_LINE_BYTES;
 	*ret_candidate = (struct candidate){
 	        .slots = whole_line ? 1 : slots,
 	        .whole_line = whole_line,
-	        .weight = present * (double)LINES_PER_PAGE / probability_of(&planner->now, region) /
-	                  (planner->tries * planner->excess),
+	        .weight = LINES_PER_PAGE / heat_probability(&planner->heat, &planner->now, &place) /
+	                  (expected * planner->excess),
 	        .deadline_ns = draw_deadline(planner, deadlines) * 1e9,
 	};
 	if (whole_line)
@@ -407,11 +421,21 @@ int planner_heat(struct planner *planner, uint64_t address, double amount)
 {
 	if (!(amount > 0) || !isfinite(amount))
 		return -EINVAL;
-	planner->sightings[planner->next_sighting] = (struct sighting){address, amount};
-	planner->next_sighting = (planner->next_sighting + 1) % SIGHTINGS;
-	if (planner->n_sightings < SIGHTINGS)
-		planner->n_sightings++;
+	heat_add(&planner->heat, &planner->now, HEAT_TOLD, address / PAGE, amount);
 	return 0;
+}
+
+void planner_saw(
+        struct planner *planner, uint64_t address, const struct mtl_observation *observation)
+{
+	bool touched = false;
+
+	for (unsigned slot = 0; slot < observation->slots; slot++)
+		touched |= isfinite(observation->touched[slot]);
+	heat_pass(&planner->heat, observation->moment);
+	if (touched)
+		heat_add(&planner->heat, &planner->now, HEAT_TOUCHED, address / PAGE,
+		        observation->weight);
 }
 
 static bool is_huge(const struct planner *planner, uint64_t entry)

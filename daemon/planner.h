@@ -42,12 +42,16 @@ double planner_unseen_bytes(const struct planner *planner);
 int planner_draw(struct planner *planner, const struct planner_deadlines *deadlines, unsigned slots,
         bool whole_line, struct candidate *ret_candidate);
 
-/* Somebody saw the program use `address` (a sample of its accesses): lines near it are to be drawn
- * more often. `amount`: how many such sightings this one stands for, 1 as a rule; only its ratio to
- * that of other addresses matters. Any bias of where such addresses come from is undone by weights.
- * Addresses of memory that cannot be drawn do no harm. More than some hundred a second are
- * thinned out. -EINVAL: amount is not positive. */
+/* Somebody saw the program use `address` (a sample of its accesses): lines near it are drawn more
+ * often from now on, the more the better this has worked so far. `amount`: how many such sightings
+ * this one stands for, 1 as a rule; only its ratio to that of others matters. Any bias of where such
+ * addresses come from is undone by weights. The latest 128 count; those where nothing is resident
+ * are left out. -EINVAL: amount is not positive. */
 int planner_heat(struct planner *planner, uint64_t address, double amount);
+
+/* What came of the draw at `address`: later draws look more often near where touches were seen. */
+void planner_saw(
+        struct planner *planner, uint64_t address, const struct mtl_observation *observation);
 
 /* What kind of page lies at `address`: its cache lines when it is fresh anonymous memory (zeroed by
  * the kernel, so all of them were touched: 64, or 32768 for a huge page); 0: file memory. -ESRCH:

@@ -294,7 +294,7 @@ void sampler_drop_candidates(struct sampler *sampler, uint32_t index)
 }
 
 unsigned sampler_take(struct sampler *sampler, uint32_t index, struct mtl_observation *ret_observations,
-	unsigned n)
+	uint64_t *ret_addresses, unsigned n)
 {
 	struct target *target;
 
@@ -302,8 +302,11 @@ unsigned sampler_take(struct sampler *sampler, uint32_t index, struct mtl_observ
 	target = sampler->targets[index];
 	n = n < target->n_finished ? n : target->n_finished;
 	memcpy(ret_observations, target->finished, n * sizeof(*ret_observations));
+	if (ret_addresses)
+		memcpy(ret_addresses, target->finished_at, n * sizeof(*ret_addresses));
 	target->n_finished -= n;
 	memmove(target->finished, target->finished + n, target->n_finished * sizeof(*ret_observations));
+	memmove(target->finished_at, target->finished_at + n, target->n_finished * sizeof(uint64_t));
 	sampler_unlock(sampler);
 	return n;
 }

@@ -74,9 +74,9 @@ unsigned sampler_room(struct sampler *sampler, uint32_t index);
 int sampler_offer(struct sampler *sampler, uint32_t index, const struct candidate *candidate);
 void sampler_drop_candidates(struct sampler *sampler, uint32_t index);
 
-/* Moves finished observations out; returns how many. */
+/* Moves finished observations out, and where they looked (NULL: not wanted); returns how many. */
 unsigned sampler_take(struct sampler *sampler, uint32_t index, struct mtl_observation *ret_observations,
-	unsigned n);
+	uint64_t *ret_addresses, unsigned n);
 
 void sampler_counts(struct sampler *sampler, uint32_t index, struct sampler_counts *ret_counts);
 

@@ -226,11 +226,14 @@ int tracked_new(struct instrument *instrument, const struct config *config, cons
 static void fetch(struct tracked *tracked)
 {
 	struct mtl_observation seen[64];
+	uint64_t addresses[64];
 	struct sampler *sampler = tracked->instrument->sampler;
 	unsigned n;
 
-	while ((n = sampler_take(sampler, tracked->index, seen, 64)) > 0) {
+	while ((n = sampler_take(sampler, tracked->index, seen, addresses, 64)) > 0) {
 		store_add(tracked->store, seen, n);
+		for (unsigned i = 0; tracked->planner && i < n; i++)
+			planner_saw(tracked->planner, addresses[i], &seen[i]);
 		if (tracked->state == TRACKED_STARTING)
 			set_state(tracked, TRACKED_SAMPLING, "");
 	}

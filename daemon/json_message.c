@@ -19,6 +19,7 @@
 #include <string.h>
 #include "cleanup.h"
 #include "json_message.h"
+#include "words.h"
 
 DEFINE_CLEANUP(struct json_object, json_object_put)
 DEFINE_CLEANUP(struct json_tokener, json_tokener_free)
@@ -41,53 +42,12 @@ int json_message_length(const char *bytes, size_t size, size_t limit, size_t *re
 	return 1;
 }
 
-/* --- UTF-8 (Unicode 15, table 3-7): lead byte, how many follow, range of the first that follows */
-
-static const struct utf8_lead {
-	uint8_t low, high, follow, first_low, first_high;
-} utf8_leads[] = {
-        {0x01, 0x7f, 0, 0, 0},
-        {0xc2, 0xdf, 1, 0x80, 0xbf},
-        {0xe0, 0xe0, 2, 0xa0, 0xbf},
-        {0xe1, 0xec, 2, 0x80, 0xbf},
-        {0xed, 0xed, 2, 0x80, 0x9f},
-        {0xee, 0xef, 2, 0x80, 0xbf},
-        {0xf0, 0xf0, 3, 0x90, 0xbf},
-        {0xf1, 0xf3, 3, 0x80, 0xbf},
-        {0xf4, 0xf4, 3, 0x80, 0x8f},
-};
-
-static const struct utf8_lead *utf8_find(uint8_t byte)
-{
-	for (size_t i = 0; i < sizeof(utf8_leads) / sizeof(*utf8_leads); i++)
-		if (byte >= utf8_leads[i].low && byte <= utf8_leads[i].high)
-			return &utf8_leads[i];
-	return NULL;
-}
-
-/* Bytes of the character at p, 0 when it is ill-formed. */
-static size_t utf8_length(const char *p, const char *end)
-{
-	const struct utf8_lead *lead = utf8_find((uint8_t)*p);
-
-	if (!lead || end - p <= lead->follow)
-		return 0;
-	for (int i = 1; i <= lead->follow; i++) {
-		uint8_t byte = (uint8_t)p[i];
-
-		if (byte < (i == 1 ? lead->first_low : 0x80) ||
-		        byte > (i == 1 ? lead->first_high : 0xbf))
-			return 0;
-	}
-	return 1u + lead->follow;
-}
-
 void text_clean(char *text)
 {
 	const char *end = text + strlen(text);
 
 	while (text < end) {
-		size_t length = utf8_length(text, end);
+		size_t length = mtl_utf8_length(text, (size_t)(end - text));
 
 		if (!length)
 			*text = '?';
@@ -177,7 +137,7 @@ static int scan_string(struct scanner *s)
 {
 	while (s->p < s->end) {
 		unsigned char c = (unsigned char)*s->p;
-		size_t length = utf8_length(s->p, s->end);
+		size_t length = mtl_utf8_length(s->p, (size_t)(s->end - s->p));
 
 		if (c < ' ')
 			return problem(s, "raw control character in a string");

@@ -1,8 +1,20 @@
 # shellcheck shell=sh disable=SC2086,SC2154
 # SPDX-License-Identifier: MIT
 #
-# Sourced after steps.sh by scripts that try mtl: they set $mtl, $work and $command, which is empty
-# unless all of it is about one command.
+# Sourced after steps.sh by scripts that try mtl. They set $command, which is empty unless all of it
+# is about one command; $build is absolute, $work a directory that goes at the end.
+
+build=${MTL_BUILD:-build}
+case $build in
+/*) ;;
+*) build=$PWD/$build ;;
+esac
+mtl=$build/mtl
+[ -x "$mtl" ] || die "$mtl is not there"
+work=$(mktemp -d)
+chmod 755 "$work"
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
 
 # status of mtl $command ARG..., with its output in $work/out and $work/err
 run() {

@@ -10,12 +10,6 @@ command=probe
 . tests/steps.sh
 . tests/mtl_steps.sh
 
-build=${MTL_BUILD:-build}
-mtl=$build/mtl
-[ -x "$mtl" ] || die "$mtl is not there"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
 export STATE_DIRECTORY="$work/state"
 
 # --- helpers

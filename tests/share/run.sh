@@ -9,18 +9,6 @@ command=
 . tests/steps.sh
 . tests/mtl_steps.sh
 
-build=${MTL_BUILD:-build}
-case $build in
-/*) ;;
-*) build=$PWD/$build ;;
-esac
-mtl=$build/mtl
-[ -x "$mtl" ] || die "$mtl is not there"
-work=$(mktemp -d)
-chmod 755 "$work"
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
-
 # --- curves
 
 trace() { # NAME COMMAND...: its curve as $work/NAME.json

@@ -11,17 +11,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/steps.sh
 . tests/mtl_steps.sh
 
-build=${MTL_BUILD:-build}
-case $build in
-/*) ;;
-*) build=$PWD/$build ;;
-esac
-mtl=$build/mtl
-[ -x "$mtl" ] || die "$mtl is not there"
 command=stub
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
 
 file() { # NAME LINE...: a file of these lines
     name=$1

@@ -9,18 +9,6 @@ command=trace
 . tests/steps.sh
 . tests/mtl_steps.sh
 
-build=${MTL_BUILD:-build}
-case $build in
-/*) ;;
-*) build=$PWD/$build ;;
-esac
-mtl=$build/mtl
-[ -x "$mtl" ] || die "$mtl is not there"
-work=$(mktemp -d)
-chmod 755 "$work"
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
-
 # --- traces
 
 # loads, stores, both and code over 200 lines, the first ones often, some across lines

@@ -62,6 +62,22 @@ static __always_inline bool deliver(const struct mtl_address *address)
 	                       ring, (void *)address, sizeof(*address), wake_when_half_full(ring));
 }
 
+/* Whatever becomes of the sample itself. */
+static __always_inline void count_accesses(const struct mtl_event_slot *slot,
+	const struct mtl_address *address)
+{
+	__u32 index = address->process;
+	bool addressed = (__s64)address->address > 0;
+	struct mtl_counts *its;
+
+	if (slot->accesses == MTL_ACCESSES_NONE ||
+		(slot->accesses == MTL_ACCESSES_ADDRESSED && !addressed))
+		return;
+	its = bpf_map_lookup_elem(&counts, &index);
+	if (its)
+		__sync_fetch_and_add(&its->sampled, address->period);
+}
+
 static __always_inline void take(struct mtl_event_slot *slot, struct mtl_address *address)
 {
 	if (!address->address)
@@ -101,6 +117,7 @@ int address_sample(struct bpf_perf_event_data *ctx)
 	address.process = index;
 	address.tgid = tgid;
 	address.event = cookie / MTL_CPUS_MAX;
+	count_accesses(slot, &address);
 	take(slot, &address);
 	return 0;
 }

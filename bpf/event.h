@@ -31,6 +31,7 @@
 #define MTL_CPU_UNKNOWN 0xffffffffU /* not switched in since it is tracked */
 #define MTL_SLOTS 4
 #define MTL_EVENTS 8 /* kinds of address samples at once */
+#define MTL_COUNTERS 6 /* kinds of counted events; on each CPU one event a kind at most */
 #define MTL_CLOCK_SHIFT 12
 #define MTL_CLOCK_RUNNING ((1ULL << MTL_CLOCK_SHIFT) - 1)
 #define MTL_PAGE_SHIFT 12
@@ -106,7 +107,29 @@ struct mtl_event_slot {
 	__u64 delivered;   /* bpf */
 	__u64 lost;        /* bpf: found no room in the ring */
 	__u32 misses_only; /* mtld */
-	__u32 reserved;
+	__u32 accesses;    /* mtld: enum mtl_accesses */
+};
+
+/* Which samples of an event stand for memory accesses, each for as many as its period. */
+enum mtl_accesses {
+	MTL_ACCESSES_NONE,
+	MTL_ACCESSES_ALL,
+	MTL_ACCESSES_ADDRESSED, /* those with a data address of the process */
+};
+
+/* What a process was counted to have done, by the slices of CPU time it had: added up when a thread
+ * is switched out, so a slice under way is not in it. */
+struct mtl_counts {
+	__u64 value[MTL_COUNTERS];      /* bpf: events */
+	__u64 running_ns[MTL_COUNTERS]; /* bpf: in so much of its CPU time they were counted */
+	__u64 cpu_ns;                   /* bpf: CPU time of these slices */
+	__u64 sampled;                  /* bpf: accesses that its address samples stand for */
+	__u64 reserved[2];
+};
+
+/* A counter as it was read when a thread was switched in. */
+struct mtl_reading {
+	__u64 value, enabled_ns, running_ns;
 };
 
 struct mtl_address {
@@ -131,6 +154,7 @@ _Static_assert(sizeof(struct mtl_costs) == 48, "mtl_costs has no holes");
 _Static_assert(sizeof(struct mtl_hit) == 24, "mtl_hit has no holes");
 _Static_assert(sizeof(struct mtl_life) == 24, "mtl_life has no holes");
 _Static_assert(sizeof(struct mtl_event_slot) == 64, "mtl_event_slot is one cache line");
+_Static_assert(sizeof(struct mtl_counts) == 128, "mtl_counts has no holes");
 _Static_assert(sizeof(struct mtl_address) == 32, "mtl_address has no holes");
 _Static_assert(sizeof(struct mtl_task) == 8, "mtl_task has no holes");
 

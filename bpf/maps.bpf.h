@@ -82,6 +82,22 @@ struct {
 	__type(value, struct mtl_event_slot);
 } event_slots SEC(".maps");
 
+/* The events that are counted: kind * MTL_CPUS_MAX + CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, MTL_COUNTERS * MTL_CPUS_MAX);
+	__type(key, __u32);
+	__type(value, __u32);
+} counters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, MTL_PROCESSES_MAX);
+	__type(key, __u32);
+	__type(value, struct mtl_counts);
+} counts SEC(".maps");
+
 /* Births and deaths of processes and threads, and sampled page faults: for the main loop. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

@@ -99,6 +99,17 @@ static int add_rings(struct address_source *addresses)
 
 DEFINE_CLEANUP(struct address_source, address_source_free)
 
+enum mtl_accesses address_source_accesses(enum pmu_event_kind kind)
+{
+	static const enum mtl_accesses by_kind[PMU_PAGE_FAULTS + 1] = {
+	        [PMU_LOADS] = MTL_ACCESSES_ALL,
+	        [PMU_STORES] = MTL_ACCESSES_ALL,
+	        [PMU_IBS_OP] = MTL_ACCESSES_ADDRESSED,
+	};
+
+	return pmu_event_is_sampled(kind) ? by_kind[kind] : MTL_ACCESSES_NONE;
+}
+
 static int add_event(struct address_source *addresses, const struct pmu_event *event)
 {
 	unsigned number = addresses->n_events;
@@ -111,8 +122,10 @@ static int add_event(struct address_source *addresses, const struct pmu_event *e
 	added->event = *event;
 	added->misses_only = event->data_src_tells_misses && source_sees_levels(addresses->source);
 	memset(slots_of(addresses, number), 0, MTL_CPUS_MAX * sizeof(struct mtl_event_slot));
-	for (unsigned cpu = 0; cpu < MTL_CPUS_MAX; cpu++)
+	for (unsigned cpu = 0; cpu < MTL_CPUS_MAX; cpu++) {
 		slots_of(addresses, number)[cpu].misses_only = added->misses_only;
+		slots_of(addresses, number)[cpu].accesses = address_source_accesses(event->kind);
+	}
 	addresses->n_events++;
 	return 0;
 }

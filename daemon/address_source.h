@@ -39,6 +39,11 @@ int address_source_new(struct source *source, const struct pmu_event *events, un
         struct address_source **ret_addresses);
 struct address_source *address_source_free(struct address_source *addresses);
 
+/* Which samples of an event stand for accesses: all of loads and stores, whether they have an
+ * address or not; those micro-operations of IBS that have one of the process; no page faults, nor
+ * misses alone. */
+enum mtl_accesses address_source_accesses(enum pmu_event_kind kind);
+
 /* Opens all events on all their CPUs and turns them on. On error nothing is open, and the event
  * that was refused has its `error`. */
 int address_source_start(struct address_source *addresses);

@@ -36,8 +36,8 @@ struct cpu_event {
 
 struct cpu_events {
 	struct pmu_event event;
-	int program;
-	uint64_t first_cookie;
+	int program, array; /* -1: the other it is */
+	uint64_t first;     /* cookie or key of CPU 0 */
 	struct cpu_events_counts counts;
 	double enabled_ns, running_ns; /* since the look before */
 	struct cpu_event cpu[CPU_SETSIZE];
@@ -48,7 +48,7 @@ static size_t page_size(void)
 	return sysconf(_SC_PAGESIZE);
 }
 
-int cpu_events_new(const struct pmu_event *event, int program, uint64_t first_cookie,
+static int new_events(const struct pmu_event *event, int program, int array, uint64_t first,
         struct cpu_events **ret_events)
 {
 	struct cpu_events *events = calloc(1, sizeof(*events));
@@ -57,12 +57,25 @@ int cpu_events_new(const struct pmu_event *event, int program, uint64_t first_co
 		return -ENOMEM;
 	events->event = *event;
 	events->program = program;
-	events->first_cookie = first_cookie;
+	events->array = array;
+	events->first = first;
 	events->counts.period = event->attr.sample_period;
 	for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		events->cpu[cpu] = (struct cpu_event){.opened = PERF_OPENED_NONE, .link = -1};
 	*ret_events = events;
 	return 0;
+}
+
+int cpu_events_new(const struct pmu_event *event, int program, uint64_t first_cookie,
+        struct cpu_events **ret_events)
+{
+	return new_events(event, program, -1, first_cookie, ret_events);
+}
+
+int cpu_events_new_counted(const struct pmu_event *event, int array, uint32_t first_key,
+        struct cpu_events **ret_events)
+{
+	return new_events(event, -1, array, first_key, ret_events);
 }
 
 static bool is_open(const struct cpu_event *cpu)
@@ -99,7 +112,8 @@ static bool take_reading(struct cpu_events *events, struct cpu_event *cpu)
 		counts->throttles += count_throttles(cpu->notices);
 	if (perf_read(cpu->opened.fd, &now) < 0)
 		return false;
-	counts->due += (now.count - before.count) / (double)counts->period;
+	if (counts->period)
+		counts->due += (now.count - before.count) / (double)counts->period;
 	events->enabled_ns += now.enabled - before.enabled;
 	events->running_ns += now.running - before.running;
 	cpu->latest = now;
@@ -110,6 +124,10 @@ static bool take_reading(struct cpu_events *events, struct cpu_event *cpu)
 
 static void close_cpu(struct cpu_events *events, struct cpu_event *cpu)
 {
+	uint32_t key = events->first + (cpu - events->cpu);
+
+	if (is_open(cpu) && events->array >= 0)
+		bpf_map_delete_elem(events->array, &key);
 	if (cpu->notices)
 		munmap(cpu->notices, 2 * page_size());
 	if (cpu->link >= 0)
@@ -119,18 +137,33 @@ static void close_cpu(struct cpu_events *events, struct cpu_event *cpu)
 	*cpu = (struct cpu_event){.opened = PERF_OPENED_NONE, .link = -1};
 }
 
-static int attach(const struct cpu_events *events, struct cpu_event *cpu, unsigned number)
+static int link_program(const struct cpu_events *events, struct cpu_event *cpu, unsigned number)
 {
-	DECLARE_LIBBPF_OPTS(bpf_link_create_opts, options,
-	        .perf_event.bpf_cookie = events->first_cookie + number);
+	DECLARE_LIBBPF_OPTS(
+	        bpf_link_create_opts, options, .perf_event.bpf_cookie = events->first + number);
 	void *notices =
 	        mmap(NULL, 2 * page_size(), PROT_READ | PROT_WRITE, MAP_SHARED, cpu->opened.fd, 0);
-	int leader = cpu->opened.leader;
 
 	cpu->notices = notices == MAP_FAILED ? NULL : notices;
 	cpu->link = bpf_link_create(events->program, cpu->opened.fd, BPF_PERF_EVENT, &options);
-	if (cpu->link < 0)
-		return cpu->link;
+	return cpu->link < 0 ? cpu->link : 0;
+}
+
+static int enter_array(const struct cpu_events *events, struct cpu_event *cpu, unsigned number)
+{
+	uint32_t key = events->first + number;
+
+	return bpf_map_update_elem(events->array, &key, &cpu->opened.fd, BPF_ANY);
+}
+
+static int attach(const struct cpu_events *events, struct cpu_event *cpu, unsigned number)
+{
+	int leader = cpu->opened.leader;
+	int r = events->array >= 0 ? enter_array(events, cpu, number)
+	                           : link_program(events, cpu, number);
+
+	if (r < 0)
+		return r;
 	return ioctl(leader >= 0 ? leader : cpu->opened.fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ? -errno
 	                                                                                  : 0;
 }

@@ -2,7 +2,8 @@
 #ifndef MTLD_CPU_EVENTS_H
 #define MTLD_CPU_EVENTS_H
 
-/* One event on every CPU, with a BPF program: opened, followed through hotplug, read, closed. */
+/* One event on every CPU, with a BPF program or for one to read: opened, followed through hotplug,
+ * read, closed. */
 
 #include <sched.h>
 #include <stdint.h>
@@ -25,6 +26,9 @@ struct cpu_events_counts {
 
 /* Opens nothing yet. `program` runs at every sample, with cookie first_cookie + CPU. */
 int cpu_events_new(const struct pmu_event *event, int program, uint64_t first_cookie,
+        struct cpu_events **ret_events);
+/* Of an event that is only counted: it stands in a BPF array of perf events, at first_key + CPU. */
+int cpu_events_new_counted(const struct pmu_event *event, int array, uint32_t first_key,
         struct cpu_events **ret_events);
 struct cpu_events *cpu_events_free(struct cpu_events *events);
 

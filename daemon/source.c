@@ -25,10 +25,12 @@
 #include "address_sample.skel.h"
 #include "page_birth.skel.h"
 #include "process_clock.skel.h"
+#include "process_count.skel.h"
 #include "process_life.skel.h"
 #include "watch_hit.skel.h"
 
 #define SLOTS_BYTES (sizeof(struct mtl_event_slot) * MTL_EVENTS * MTL_CPUS_MAX)
+#define COUNTS_BYTES (sizeof(struct mtl_counts) * MTL_PROCESSES_MAX)
 #define LIFE_TURN 256 /* records delivered by one call at most */
 
 struct hit_ring {
@@ -44,12 +46,15 @@ struct source {
 	struct process_life_bpf *life;
 	struct page_birth_bpf *birth;
 	struct address_sample_bpf *address;
+	struct process_count_bpf *count; /* NULL: nothing is counted */
+	struct bpf_link *count_link;
 	bool sees_levels;
 	struct mtl_process *processes;
 	struct mtl_cpu *cpus;
 	struct mtl_costs *costs;
 	uint64_t *directory;
 	struct mtl_event_slot *slots;
+	struct mtl_counts *counts;
 	struct ring_buffer *life_ring;
 	source_life_fn life_callback;
 	void *life_userdata;
@@ -181,6 +186,7 @@ static int map_objects(struct source *source, char *ret_error, size_t error_size
 		(r = map_memory(clock->maps.directory, sizeof(uint64_t) * MTL_DIRECTORY,
 			 (void **)&source->directory)) < 0 ||
 		(r = map_memory(clock->maps.event_slots, SLOTS_BYTES, (void **)&source->slots)) < 0 ||
+		(r = map_memory(clock->maps.counts, COUNTS_BYTES, (void **)&source->counts)) < 0 ||
 		(r = map_memory(clock->maps.costs, sizeof(struct mtl_costs),
 			 (void **)&source->costs)) < 0)
 		return explain(ret_error, error_size, r, "cannot map BPF memory");
@@ -223,11 +229,14 @@ struct source *source_free(struct source *source)
 		munmap(source->directory, sizeof(uint64_t) * MTL_DIRECTORY);
 	if (source->slots)
 		munmap(source->slots, SLOTS_BYTES);
+	if (source->counts)
+		munmap(source->counts, COUNTS_BYTES);
 	process_clock_bpf__destroy(source->clock);
 	watch_hit_bpf__destroy(source->hit);
 	process_life_bpf__destroy(source->life);
 	page_birth_bpf__destroy(source->birth);
 	address_sample_bpf__destroy(source->address);
+	process_count_bpf__destroy(source->count);
 	free(source);
 	return NULL;
 }
@@ -299,7 +308,63 @@ void source_detach(struct source *source)
 		bpf_link__destroy(source->links[i]);
 		source->links[i] = NULL;
 	}
+	bpf_link__destroy(source->count_link);
+	source->count_link = NULL;
 	source->faults = cpu_events_free(source->faults);
+}
+
+int source_count(struct source *source, unsigned kinds)
+{
+	int r;
+
+	source->count = process_count_bpf__open();
+	if (!source->count)
+		return -errno;
+	source->count->rodata->kinds = kinds;
+	r = share_maps(source, source->count->obj);
+	if (r >= 0)
+		r = process_count_bpf__load(source->count);
+	if (r < 0) {
+		process_count_bpf__destroy(source->count);
+		source->count = NULL;
+	}
+	return r;
+}
+
+/* What ran when the program was detached was never switched out. */
+static int forget_slices(struct source *source)
+{
+	struct bpf_map *slices = source->count->maps.slices;
+	_cleanup_free_ void *none =
+		calloc(libbpf_num_possible_cpus(), (bpf_map__value_size(slices) + 7) / 8 * 8);
+	uint32_t zero = 0;
+
+	if (!none)
+		return -ENOMEM;
+	return bpf_map_update_elem(bpf_map__fd(slices), &zero, none, BPF_ANY);
+}
+
+int source_count_attach(struct source *source)
+{
+	int r;
+
+	if (!source->count || source->count_link)
+		return 0;
+	r = forget_slices(source);
+	if (r < 0)
+		return r;
+	source->count_link = bpf_program__attach(source->count->progs.process_count);
+	return source->count_link ? 0 : -errno;
+}
+
+int source_counters(const struct source *source)
+{
+	return bpf_map__fd(source->clock->maps.counters);
+}
+
+const struct mtl_counts *source_counts(const struct source *source, uint32_t index)
+{
+	return &source->counts[index];
 }
 
 int source_resolve(struct source *source, pid_t pid, uint32_t *ret_tgid)
@@ -339,6 +404,7 @@ int source_track(struct source *source, uint32_t tgid, uint32_t index)
 {
 	memset(&source->processes[index], 0, sizeof(struct mtl_process));
 	source->processes[index].cpu = MTL_CPU_UNKNOWN;
+	memset(&source->counts[index], 0, sizeof(struct mtl_counts));
 	source->latest[index] = 0;
 	if (bpf_map_update_elem(bpf_map__fd(source->clock->maps.tracked), &tgid, &index, BPF_ANY) < 0)
 		return -errno;

@@ -57,6 +57,16 @@ int source_address_rings(const struct source *source);
  * it cannot, nothing is filtered. */
 bool source_sees_levels(const struct source *source);
 
+/*
+ * Counting by process. source_count() loads the program, once, for the kinds in the mask; attached until
+ * source_detach(), it reads the events in that array (kind * MTL_CPUS_MAX + CPU, an event of no CPU
+ * counts nothing). What was counted of process `index` since source_track().
+ */
+int source_count(struct source *source, unsigned kinds);
+int source_count_attach(struct source *source);
+int source_counters(const struct source *source);
+const struct mtl_counts *source_counts(const struct source *source, uint32_t index);
+
 /* CPU time of process `index` in ns now, since source_track(): all 64 bits of it. source_now() is the
  * clock it is based on. */
 uint64_t source_clock(struct source *source, uint32_t index);

@@ -7,8 +7,9 @@
  *     223,100,200                                {"time_us": 223, "stack_bytes": 100, ...
  *
  * The first line, and the members of a point, name columns with their units (stub_columns.c), in
- * any order; what is left out, or empty, is 0. A CSV file is lines that end with a line feed, the
- * last one too: one that breaks off is not run. What is wrong is said with its line.
+ * any order; what is left out, or empty, is 0. A CSV file is one as RFC 4180 and those who do
+ * without have it: carriage returns before line feeds, quotes around cells and the last line's end
+ * may be there or not; so may a byte order mark. What is wrong is said with its line.
  */
 
 #include "stub_file.h"
@@ -72,7 +73,7 @@ struct columns {
 	size_t n;
 };
 
-/* The next cell, without blanks around it. */
+/* The next cell, without blanks and quotes around it: none that is right has a comma in it. */
 static char *next_cell(char **rest)
 {
 	char *cell = strsep(rest, ",");
@@ -84,7 +85,10 @@ static char *next_cell(char **rest)
 	length = strlen(cell);
 	while (length && strchr(" \t", cell[length - 1]))
 		cell[--length] = '\0';
-	return cell;
+	if (length < 2 || *cell != '"' || cell[length - 1] != '"')
+		return cell;
+	cell[length - 1] = '\0';
+	return cell + 1;
 }
 
 static int add_column(struct columns *columns, const char *name, struct said said)
@@ -153,18 +157,26 @@ static int read_line(char *text, size_t line, const struct columns *columns, str
 }
 
 /* Why a line is none that a CSV file of ours has, or NULL. */
-static const char *bad_line(const char *text, size_t length, bool ended)
+static const char *bad_line(const char *text, size_t length)
 {
-	if (strncmp(text, BYTE_ORDER_MARK, 3) == 0)
-		return "it begins with a byte order mark: save the file without";
 	if (memchr(text, '\0', length))
 		return "it has a NUL byte";
-	if (!ended)
-		return "it has no line end, so the file may be cut off";
 	if (memchr(text, '\r', length))
-		return "it has a carriage return: lines end with a line feed alone "
-		       "(`tr -d '\\r'`)";
+		return "it has a carriage return that does not end it";
 	return NULL;
+}
+
+/* Without what ends it, which is changed for a NUL byte; returns where the next one begins. */
+static char *end_line(char *text, char *end, size_t *ret_length)
+{
+	char *feed = memchr(text, '\n', (size_t)(end - text));
+	char *stop = feed ?: end;
+
+	if (stop > text && stop[-1] == '\r')
+		stop--;
+	*stop = '\0';
+	*ret_length = (size_t)(stop - text);
+	return feed ? feed + 1 : end;
 }
 
 static int read_csv(char *text, size_t length, struct stub_file *file, struct said said)
@@ -174,13 +186,11 @@ static int read_csv(char *text, size_t length, struct stub_file *file, struct sa
 	int r = 0;
 
 	for (char *end = text + length; r == 0 && text < end; line++) {
-		char *feed = memchr(text, '\n', (size_t)(end - text)),
-		     *next = feed ? feed + 1 : end;
-		const char *bad = bad_line(text, (size_t)(next - text), feed);
+		char *next = end_line(text, end, &length);
+		const char *bad = bad_line(text, length);
 
 		if (bad)
 			return refuse_line(said, line, bad);
-		*feed = '\0';
 		r = line == 1 ? read_header(text, &columns, said)
 		              : read_line(text, line, &columns, file, said);
 		text = next;
@@ -265,13 +275,15 @@ int stub_file_parse(const char *text, size_t length, struct stub_file *ret_file,
 {
 	_cleanup_(stub_file_done) struct stub_file file = {0};
 	struct said said = {ret_error, error_size};
-	_cleanup_free_ char *copy = malloc(length + 1);
+	size_t mark = length >= 3 && memcmp(text, BYTE_ORDER_MARK, 3) == 0 ? 3 : 0;
+	_cleanup_free_ char *copy = malloc(length - mark + 1);
 	int r;
 
 	if (copy) {
-		memcpy(copy, text, length);
+		length -= mark;
+		memcpy(copy, text + mark, length);
 		copy[length] = '\0';
-		file.json = copy[strspn(copy, " \t\n")] == '{';
+		file.json = copy[strspn(copy, " \t\r\n")] == '{';
 	}
 	snprintf(ret_error, error_size, "out of memory");
 	r = !copy       ? -ENOMEM

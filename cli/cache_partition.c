@@ -311,6 +311,42 @@ int cache_partition_plan(struct cache_partition *partition)
 	return r < 0 ? complain(MTL_FAILED, "%s", error) : take_plan(partition);
 }
 
+/* In a group in exclusive mode they have ways now that a division would take from them. */
+static int note_exclusive(const struct cache_partition *partition, struct demand_operand *operand)
+{
+	_cleanup_(resctrl_homes_done) struct resctrl_homes homes = {0};
+	const struct pid_set set = {operand->pids, operand->n_pids};
+	char mode[RESCTRL_MODE], error[RESCTRL_ERROR], name[NAME_SHOWN];
+	int r = 0;
+
+	if (resctrl_homes_of(&partition->place, &set, &homes, error, sizeof(error)) < 0)
+		return 0;
+	for (size_t i = 0; r == 0 && i < homes.n; i++) {
+		const char *group = homes.homes[i].group;
+
+		if (resctrl_mode(&partition->place, group, mode, error, sizeof(error)) == 0 &&
+		        strcmp(mode, "shareable") != 0)
+			r = mtl_demand_operand_note(operand,
+			        "%s runs in the resctrl group %s, whose ways are its own (%s "
+			        "mode): the division takes it out of there, and nobody has these "
+			        "ways then",
+			        show_name(operand->name, name, sizeof(name)), group, mode);
+	}
+	return r;
+}
+
+static int note_all_exclusive(struct cache_partition *partition)
+{
+	bool taken = false;
+	int r = 0;
+
+	for (size_t i = 0; partition->level && i < partition->level->n_domains; i++)
+		taken |= partition->level->domains[i].taken != 0;
+	for (size_t i = 0; r == 0 && taken && i < partition->list.n; i++)
+		r = note_exclusive(partition, &partition->list.operands[i]);
+	return r < 0 ? complain(MTL_FAILED, "out of memory") : MTL_DONE;
+}
+
 /* --- all of it */
 
 static unsigned least_ways(const struct cache_partition *partition)
@@ -328,11 +364,12 @@ int cache_partition_new(const struct options *options, int n, char **operands,
 	int code;
 
 	*partition = (struct cache_partition){.options = options, .place = {.root = options->root}};
-	code = demands_check("partition", options, n, operands);
+	code = demands_check("partition", options, n, operands, !options->ways);
 	code = code ?: find_cache(partition);
 	code = code ?: check_number(partition, n);
 	code = code ?: demands_load(options, n, operands, &partition->cache, &partition->list);
 	code = code ?: check_operands(partition);
+	code = code ?: note_all_exclusive(partition);
 	return code
 	               ?: divide(&partition->list, &partition->cache, options,
 	                          least_ways(partition), &partition->division);

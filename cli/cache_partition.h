@@ -20,9 +20,9 @@ struct cache_partition {
 };
 
 /*
- * Of operands (operand.h), with what options say of the cache and the objective. Returns an exit code,
- * having said what was wrong. ret_partition is always to be given to cache_partition_done(), and
- * stays where it is until then.
+ * Of operands (operand.h), with what options say of the cache and the objective. Returns an exit
+ * code, having said what was wrong. ret_partition is always to be given to cache_partition_done(),
+ * and stays where it is until then.
  */
 int cache_partition_new(const struct options *options, int n, char **operands,
         struct cache_partition *ret_partition);

@@ -69,7 +69,7 @@ int command_share(const struct options *options, int n_operands, char **operands
 	_cleanup_(measurements_done) struct measurements measurements = {0};
 	struct demand_cache cache = {.ways = 1};
 	const char *source = NULL;
-	int code = demands_check("share", options, n_operands, operands), r;
+	int code = demands_check("share", options, n_operands, operands, false), r;
 
 	code = code ?: find_size(options, &cache.bytes, &source);
 	code = code ?: demands_load(options, n_operands, operands, &cache, &list);

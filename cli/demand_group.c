@@ -67,19 +67,21 @@ static int busiest_first(const void *a, const void *b)
 	return (one < other) - (one > other);
 }
 
-int demand_group_new(const char *root, const struct demand_operand *operand, size_t hidden,
-        struct demand_group *ret_group)
+int demand_group_new(const char *root, const struct demand_operand *operand,
+        const struct operand_members *found, struct demand_group *ret_group)
 {
 	struct member *members = calloc(operand->n_pids + 1, sizeof(*members));
+	size_t partly = 0;
 
 	if (!members)
 		return -ENOMEM;
 	for (size_t i = 0; i < operand->n_pids; i++) {
 		members[i].pid = operand->pids[i];
 		read_use(root, &members[i]);
+		partly += pid_set_has(&found->partly, members[i].pid);
 	}
 	qsort(members, operand->n_pids, sizeof(*members), busiest_first);
-	*ret_group = (struct demand_group){members, operand->n_pids, hidden};
+	*ret_group = (struct demand_group){members, operand->n_pids, found->hidden, partly};
 	return 0;
 }
 
@@ -197,6 +199,11 @@ static int write_notes(
 		        "%zu; "
 		        "mtl on the host sees them",
 		        name, group->hidden);
+	if (r == 0 && group->partly)
+		r = mtl_demand_operand_note(operand,
+		        "processes of %s with threads in other groups of resctrl too, which count "
+		        "as if they were in it as a whole: %zu",
+		        name, group->partly);
 	return r;
 }
 

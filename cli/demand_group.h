@@ -6,16 +6,18 @@
 
 #include "await_members.h"
 #include "demand_list.h"
+#include "operand.h"
 
 struct demand_group {
 	struct member *members; /* those that used most CPU time first */
 	size_t n;
 	size_t hidden; /* more, of another pid namespace */
+	size_t partly; /* of them: have threads in other groups of resctrl too */
 };
 
-/* The members are the operand's processes. -ENOMEM. */
-int demand_group_new(const char *root, const struct demand_operand *operand, size_t hidden,
-        struct demand_group *ret_group);
+/* The members are those of the processes found that the operand has kept. -ENOMEM. */
+int demand_group_new(const char *root, const struct demand_operand *operand,
+        const struct operand_members *found, struct demand_group *ret_group);
 void demand_group_done(struct demand_group *group);
 
 /*

@@ -103,24 +103,27 @@ static int separate(struct loading *loading)
 
 static int find_processes(struct loading *loading)
 {
-	_cleanup_free_ size_t *hidden = calloc(loading->operands.n, sizeof(size_t));
-	int code = hidden ? MTL_DONE : complain(MTL_FAILED, "out of memory");
+	size_t n = loading->operands.n;
+	_cleanup_free_ struct operand_members *members = calloc(n, sizeof(*members));
+	int code = members ? MTL_DONE : complain(MTL_FAILED, "out of memory");
 
-	for (size_t i = 0; code == MTL_DONE && i < loading->operands.n; i++) {
+	for (size_t i = 0; code == MTL_DONE && i < n; i++) {
 		struct demand_operand *operand = &loading->list.operands[i];
-		struct pid_set set = {0};
 
 		code = operand_processes(
-		        loading->options, &loading->operands.operands[i], &set, &hidden[i]);
-		operand->pids = set.pids;
-		operand->n_pids = set.n;
+		        loading->options, &loading->operands.operands[i], &members[i]);
+		operand->pids = members[i].set.pids;
+		operand->n_pids = members[i].set.n;
+		members[i].set = (struct pid_set){0};
 	}
 	code = code ?: separate(loading);
-	for (size_t i = 0; code == MTL_DONE && i < loading->operands.n; i++)
-		if (is_group(&loading->operands.operands[i]) &&
+	for (size_t i = 0; members && i < n; i++) {
+		if (code == MTL_DONE && is_group(&loading->operands.operands[i]) &&
 		        demand_group_new(loading->options->root, &loading->list.operands[i],
-		                hidden[i], &loading->groups[i]) < 0)
+		                &members[i], &loading->groups[i]) < 0)
 			code = complain(MTL_FAILED, "out of memory");
+		operand_members_done(&members[i]);
+	}
 	return code;
 }
 
@@ -274,11 +277,14 @@ static int load(struct loading *loading, const struct demand_cache *cache)
 	return code == MTL_DONE ? check_alike(list) : code;
 }
 
-int demands_check(const char *command, const struct options *options, int n, char **operands)
+int demands_check(
+        const char *command, const struct options *options, int n, char **operands, bool divided)
 {
 	_cleanup_(operands_done) struct operand_list list = {0};
 	int code = operands_new(command, options, n, operands, &list);
 
+	if (code == MTL_DONE && divided)
+		code = operands_check_modes(options, &list);
 	return code == MTL_DONE && options->apply ? operands_check_apply(&list) : code;
 }
 

@@ -11,9 +11,13 @@
 #include "demand_list.h"
 #include "options.h"
 
-/* Are there two or more, of different names (operand.h), and with --apply such as can be moved?
- * Returns an exit code, having said what was wrong. */
-int demands_check(const char *command, const struct options *options, int n, char **operands);
+/*
+ * Are there two or more, of different names (operand.h), with --apply such as can be moved, and
+ * where the cache of resctrl is divided such as can have ways of it? Returns an exit code, having
+ * said what was wrong.
+ */
+int demands_check(
+        const char *command, const struct options *options, int n, char **operands, bool divided);
 
 /*
  * Reads the files and asks mtld for the processes, with sizes that suit the cache. Returns an exit

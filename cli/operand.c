@@ -226,38 +226,69 @@ static int cgroup_members(const struct operand *operand, struct pid_set *set, si
 	             : MTL_DONE;
 }
 
-static int resctrl_group_members(
-        const struct options *options, const struct operand *operand, struct pid_set *set)
+static int resctrl_group_members(const struct options *options, const struct operand *operand,
+        struct operand_members *members)
 {
 	const struct resctrl_place place = {.root = options->root};
 	char error[RESCTRL_ERROR];
 
-	return resctrl_members(&place, operand->path, set, error, sizeof(error)) < 0
+	return resctrl_members(&place, operand->path, &members->set, &members->partly, error,
+	               sizeof(error)) < 0
 	               ? complain(MTL_FAILED, "%s", error)
 	               : MTL_DONE;
 }
 
 int operand_processes(const struct options *options, const struct operand *operand,
-        struct pid_set *ret_set, size_t *ret_hidden)
+        struct operand_members *ret_members)
 {
-	struct pid_set set = {0};
+	struct operand_members members = {0};
+	struct pid_set *set = &members.set;
 	size_t kept = 0;
 	int code = MTL_DONE;
 
-	*ret_hidden = 0;
-	if (operand->kind == DEMAND_PROCESS && pid_set_add(&set, operand->pid) < 0)
+	if (operand->kind == DEMAND_PROCESS && pid_set_add(set, operand->pid) < 0)
 		code = complain(MTL_FAILED, "out of memory");
 	else if (operand->kind == DEMAND_CGROUP)
-		code = cgroup_members(operand, &set, ret_hidden);
+		code = cgroup_members(operand, set, &members.hidden);
 	else if (operand->kind == DEMAND_RESCTRL)
-		code = resctrl_group_members(options, operand, &set);
+		code = resctrl_group_members(options, operand, &members);
 	if (code != MTL_DONE)
 		return code;
-	for (size_t i = 0; i < set.n; i++)
-		if (operand->kind == DEMAND_PROCESS || set.pids[i] != getpid())
-			set.pids[kept++] = set.pids[i];
-	set.n = kept;
-	*ret_set = set;
+	for (size_t i = 0; i < set->n; i++)
+		if (operand->kind == DEMAND_PROCESS || set->pids[i] != getpid())
+			set->pids[kept++] = set->pids[i];
+	set->n = kept;
+	*ret_members = members;
+	return MTL_DONE;
+}
+
+void operand_members_done(struct operand_members *members)
+{
+	pid_set_done(&members->set);
+	pid_set_done(&members->partly);
+}
+
+int operands_check_modes(const struct options *options, const struct operand_list *list)
+{
+	const struct resctrl_place place = {.root = options->root};
+	char mode[RESCTRL_MODE], error[RESCTRL_ERROR], shown[NAME_SHOWN];
+
+	for (size_t i = 0; i < list->n; i++) {
+		const struct operand *operand = &list->operands[i];
+
+		/* why a group cannot be looked at is said where its processes are listed */
+		if (operand->kind != DEMAND_RESCTRL || strchr(operand->path, '/') ||
+		        resctrl_mode(&place, operand->path, mode, error, sizeof(error)) < 0 ||
+		        strcmp(mode, "shareable") == 0)
+			continue;
+		return complain(MTL_USAGE,
+		        "partition: %s is in %s mode: its ways are its own and not among those "
+		        "that are divided; leave it out%s",
+		        show_name(operand->text, shown, sizeof(shown)), mode,
+		        strcmp(mode, "exclusive") == 0
+		                ? ", or write shareable into its file mode first"
+		                : "");
+	}
 	return MTL_DONE;
 }
 

@@ -30,10 +30,20 @@ int operands_new(const char *command, const struct options *options, int n, char
         struct operand_list *ret_list);
 void operands_done(struct operand_list *list);
 
-/* The processes of a group, sorted, this one not among them; ret_hidden: how many more are of
- * another pid namespace. Likewise. */
+/* The processes of a group, sorted, this one not among them. */
+struct operand_members {
+	struct pid_set set;
+	struct pid_set partly; /* of them: have threads in other groups of resctrl too */
+	size_t hidden;         /* more, of another pid namespace */
+};
+
+/* Likewise. */
 int operand_processes(const struct options *options, const struct operand *operand,
-        struct pid_set *ret_set, size_t *ret_hidden);
+        struct operand_members *ret_members);
+void operand_members_done(struct operand_members *members);
+
+/* Can they have ways of their own? Not a group of resctrl whose mode is not shareable. Likewise. */
+int operands_check_modes(const struct options *options, const struct operand_list *list);
 
 /* Can --apply move it? A group of resctrl only where we made it. Returns an exit code likewise. */
 int operands_check_apply(const struct operand_list *list);

@@ -32,6 +32,7 @@
 #define RESCTRL_NAME_LENGTH 60 /* of a name, without the prefix */
 #define RESCTRL_CACHES 2       /* L2 and L3 */
 #define RESCTRL_NOTES 2048
+#define RESCTRL_MODE 32
 #define RESCTRL_ERROR 1024 /* is enough for any sentence in ret_error */
 
 struct resctrl_place {
@@ -182,10 +183,18 @@ int resctrl_applied(const struct resctrl_place *place, char *ret_error, size_t e
 
 /*
  * Processes that have a thread in the group ("" for the default one, "a/mon_groups/x" for a
- * monitoring group). -ENOENT: no such group; else like resctrl_geometry_read().
+ * monitoring group), and those of them that have threads in other groups too, as far as the kernel
+ * says which. -ENOENT: no such group; else like resctrl_geometry_read().
  */
 int resctrl_members(const struct resctrl_place *place, const char *group, struct pid_set *ret_set,
-        char *ret_error, size_t error_size);
+        struct pid_set *ret_partly, char *ret_error, size_t error_size);
+
+/*
+ * The mode of a group, of a monitoring group that of its control group: "shareable"; "exclusive" or
+ * "pseudo-locked", where its ways are nobody else's. Errors likewise.
+ */
+int resctrl_mode(const struct resctrl_place *place, const char *group,
+        char ret_mode[RESCTRL_MODE], char *ret_error, size_t error_size);
 
 /* A group that threads of some processes are in. */
 struct resctrl_home {

@@ -4,7 +4,8 @@
  *
  * Groups have threads. A process is in a group when one of its threads is. The list of a control
  * group has the threads of its monitoring groups too, and so have its counters: a monitoring group
- * beside its control group adds nothing.
+ * beside its control group adds nothing. Whoever asks for processes is told which of them are in
+ * the group only in part, since what they do as a whole is not what the group does.
  */
 
 #include "resctrl.h"
@@ -54,21 +55,6 @@ static int list_members(struct resctrl_session *session, const char *group, stru
 	}
 	pid_set_sort(set);
 	return r < 0 ? resctrl_fail(session, r, "out of memory") : 0;
-}
-
-int resctrl_members(const struct resctrl_place *place, const char *group, struct pid_set *ret_set,
-        char *ret_error, size_t error_size)
-{
-	_cleanup_(resctrl_session_done) struct resctrl_session session;
-	_cleanup_(pid_set_done) struct pid_set set = {0};
-	int r = resctrl_session_begin(&session, place, false, ret_error, error_size);
-
-	r = r ?: list_members(&session, group, &set);
-	if (r < 0)
-		return r;
-	*ret_set = set;
-	set = (struct pid_set){0};
-	return 0;
 }
 
 /* --- the other way round */
@@ -145,6 +131,64 @@ int resctrl_homes_of(const struct resctrl_place *place, const struct pid_set *se
 		return r;
 	*ret_homes = homes;
 	homes = (struct resctrl_homes){0};
+	return 0;
+}
+
+/* --- a group's processes */
+
+/* What cannot be found out is not so. */
+static bool is_partly(struct resctrl_session *session, int pid, const char *group)
+{
+	_cleanup_(resctrl_homes_done) struct resctrl_homes homes = {0};
+	bool outside = false;
+
+	if (add_homes(session, pid, &homes) < 0)
+		return false;
+	for (size_t i = 0; i < homes.n; i++)
+		outside |= !resctrl_is_within(homes.homes[i].group, group);
+	return outside;
+}
+
+int resctrl_members(const struct resctrl_place *place, const char *group, struct pid_set *ret_set,
+        struct pid_set *ret_partly, char *ret_error, size_t error_size)
+{
+	_cleanup_(resctrl_session_done) struct resctrl_session session;
+	_cleanup_(pid_set_done) struct pid_set set = {0}, partly = {0};
+	int r = resctrl_session_begin(&session, place, false, ret_error, error_size);
+
+	r = r ?: list_members(&session, group, &set);
+	for (size_t i = 0; r == 0 && i < set.n; i++)
+		if (is_partly(&session, set.pids[i], group) &&
+		        pid_set_add(&partly, set.pids[i]) < 0)
+			r = resctrl_fail(&session, -ENOMEM, "out of memory");
+	if (r < 0)
+		return r;
+	*ret_set = set;
+	*ret_partly = partly;
+	set = partly = (struct pid_set){0};
+	return 0;
+}
+
+int resctrl_mode(const struct resctrl_place *place, const char *group, char ret_mode[RESCTRL_MODE],
+        char *ret_error, size_t error_size)
+{
+	_cleanup_(resctrl_session_done) struct resctrl_session session;
+	_cleanup_free_ char *control = strdup(group), *text = NULL;
+	char path[RESCTRL_PATH];
+	int r = resctrl_session_begin(&session, place, false, ret_error, error_size);
+
+	if (r == 0 && !control)
+		r = resctrl_fail(&session, -ENOMEM, "out of memory");
+	if (r < 0)
+		return r;
+	if (resctrl_is_within(control, ""))
+		*control = '\0';
+	control[strcspn(control, "/")] = '\0';
+	r = resctrl_read(session.fd, resctrl_file(control, "mode", path), &text);
+	if (r < 0)
+		return resctrl_fail(
+		        &session, r, "cannot read %s of resctrl: %s", path, strerror(-r));
+	snprintf(ret_mode, RESCTRL_MODE, "%.*s", (int)strcspn(text, "\n"), text);
 	return 0;
 }
 

@@ -256,6 +256,66 @@ static void monitoring_groups_have_members_too(void **state)
 	assert_true(is_said(output, "mtl.theirs_mon_groups_m  L3:0=600;1=600\n"));
 }
 
+/* Its ways are not among those that are divided. Process 200 is in it. */
+static void an_exclusive_group(void)
+{
+	int group;
+
+	machine(11, 1, false);
+	group = fake_group_add("theirs", -1);
+	fake->groups[0].values[0][0] = fake->groups[0].values[0][1] = 0x7fc;
+	fake->groups[group].values[0][0] = fake->groups[group].values[0][1] = 0x3;
+	fake->groups[group].exclusive = true;
+	fake_task(200)->group = group;
+}
+
+static void an_exclusive_group_is_no_operand(void **state)
+{
+	(void)state;
+	an_exclusive_group();
+	assert_int_equal(partition_of("100", "resctrl:theirs", 2, NULL, NULL), MTL_USAGE);
+	assert_true(is_said(errors, "resctrl:theirs is in exclusive mode: its ways are its own"));
+	assert_int_equal(partition_of("100", "resctrl:theirs", 2, "--watch", NULL), MTL_USAGE);
+	assert_true(is_said(errors, "resctrl:theirs is in exclusive mode"));
+	assert_int_equal(partition_of("100", "resctrl:theirs", 2, "--ways=4", "--size=4M"), 0);
+}
+
+static void who_would_leave_an_exclusive_group_is_told(void **state)
+{
+	(void)state;
+	an_exclusive_group();
+	assert_int_equal(partition(2, NULL, NULL), MTL_DONE);
+	assert_true(is_said(output, "note: 200 runs in the resctrl group theirs, whose ways are"));
+	assert_false(strstr(output, "note: 100 runs"));
+	fake_task(200)->monitor = fake_group_add("m", fake_task(200)->group);
+	assert_int_equal(
+	        partition_of("100", "resctrl:theirs/mon_groups/m", 2, NULL, NULL), MTL_DONE);
+	assert_true(is_said(output, " runs in the resctrl group theirs/mon_groups/m, whose"));
+}
+
+static void who_is_in_a_group_only_in_part_is_told(void **state)
+{
+	int group;
+
+	(void)state;
+	machine(11, 1, false);
+	group = fake_group_add("theirs", -1);
+	fake_task(101)->group = group;
+	assert_int_equal(partition_of("200", "resctrl:theirs", 2, NULL, NULL), MTL_DONE);
+	assert_true(is_said(output, "processes of theirs with threads in other groups of resctrl"));
+	assert_int_equal(partition_of("resctrl:/", "resctrl:theirs", 2, NULL, NULL), MTL_DONE);
+	assert_true(is_said(output, "processes of theirs with"));
+	assert_false(strstr(output, "processes of / with")); /* it is not in there any more */
+	for (int tid = 100; tid < 103; tid++)
+		fake_task(tid)->group = group;
+	fake_task(102)->monitor = fake_group_add("m", group);
+	assert_int_equal(partition_of("200", "resctrl:theirs", 2, NULL, NULL), MTL_DONE);
+	assert_false(strstr(output, "with threads in other groups"));
+	assert_int_equal(
+	        partition_of("200", "resctrl:theirs/mon_groups/m", 2, NULL, NULL), MTL_DONE);
+	assert_true(is_said(output, "with threads in other groups"));
+}
+
 static void groups_of_ours_keep_their_names(void **state)
 {
 	struct json_object *object;
@@ -434,6 +494,9 @@ int main(int argc, char **argv)
 	        TEST(groups_of_others_are_shown_and_left_alone),
 	        TEST(the_default_group_is_the_rest),
 	        TEST(monitoring_groups_have_members_too),
+	        TEST(an_exclusive_group_is_no_operand),
+	        TEST(who_would_leave_an_exclusive_group_is_told),
+	        TEST(who_is_in_a_group_only_in_part_is_told),
 	        TEST(groups_of_ours_keep_their_names),
 	        TEST(what_is_counted_stands_beside_what_is_predicted),
 	        TEST(bandwidth_is_measured_when_asked_for),

@@ -68,7 +68,7 @@ static const struct reply_error reply_errors[] = {
                 "or raise max_processes in mtld.conf"},
         {"io.mtld.SamplingImpossible", MTL_IMPOSSIBLE,
                 "sampling is impossible here: {reason}[; {fix}]"},
-        {"io.mtld.TooUncertain", MTL_NOT_ENOUGH, "the curves are too uncertain to tell: {reason}"},
+        {"io.mtld.TooUncertain", MTL_NOT_ENOUGH, "no advice: {reason}"},
         {"io.mtld.InvalidParameter", MTL_FAILED, "mtld does not accept {parameter}[: {reason}]"},
         {"io.mtld.Failed", MTL_FAILED,
                 "mtld could not do it[: {reason}]; see `journalctl -u mtld`"},

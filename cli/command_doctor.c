@@ -136,8 +136,7 @@ static void show_verdict(struct json_object *answer, struct json_object *rungs,
 	char text[2048];
 
 	write_verdict(answer, rungs, options, text, sizeof(text));
-	if (strcmp(chosen, NONE) != 0)
-		add_gains(rungs, chosen, text, sizeof(text));
+	add_gains(rungs, chosen, text, sizeof(text));
 	if (terminal->is_terminal)
 		wrap_words(text, terminal->width);
 	printf("%s\n\n", text);

@@ -153,9 +153,9 @@ static int check_number(const struct cache_partition *partition, int n)
 		return MTL_DONE;
 	if ((unsigned)n > ways)
 		return complain(MTL_USAGE,
-		        "partition: %d groups are more than %u ways: not each can have one; "
+		        "partition: %d groups are more than %u way%s: not each can have one; "
 		        "--clusters lets them share",
-		        n, ways);
+		        n, ways, ways == 1 ? "" : "s");
 	return complain(
 	        MTL_USAGE, "partition: %d groups cannot have %u ways each of %u", n, least, ways);
 }

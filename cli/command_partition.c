@@ -17,11 +17,10 @@
 #include "measured.h"
 #include "partition_watch.h"
 
-static void say_report(const char *what, const struct resctrl_report *report)
+static void say_notes(const struct resctrl_report *report)
 {
 	char notes[RESCTRL_NOTES], *rest = notes, *line;
 
-	complain(MTL_DONE, "%s: %zu threads moved", what, report->moved);
 	snprintf(notes, sizeof(notes), "%s", report->notes);
 	while ((line = strsep(&rest, "\n")))
 		if (*line)
@@ -33,10 +32,13 @@ static int revert(const struct options *options)
 	const struct resctrl_place place = {.root = options->root};
 	struct resctrl_report report = {0};
 	char error[RESCTRL_ERROR];
+	int there;
 
+	there = resctrl_applied(&place, error, sizeof(error));
 	if (resctrl_revert(&place, &report, error, sizeof(error)) < 0)
 		return complain(MTL_FAILED, "%s", error);
-	say_report("reverted", &report);
+	complain(MTL_DONE, there > 0 || *report.notes ? "reverted" : "there is nothing to revert");
+	say_notes(&report);
 	return MTL_DONE;
 }
 
@@ -51,7 +53,9 @@ static int apply(const struct cache_partition *partition)
 	}
 	if (resctrl_apply(&partition->place, partition->plan, &report, error, sizeof(error)) < 0)
 		return complain(MTL_FAILED, "%s", error);
-	say_report("applied, until `mtl partition --revert`", &report);
+	complain(MTL_DONE, "applied, until `mtl partition --revert`: %zu thread%s moved",
+	        report.moved, report.moved == 1 ? "" : "s");
+	say_notes(&report);
 	return MTL_DONE;
 }
 

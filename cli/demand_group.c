@@ -231,10 +231,11 @@ static size_t read_curves(const struct options *options, const struct demand_gro
 	return n;
 }
 
-static int no_curve(const struct demand_group *group, const char *name)
+static int no_curve(
+        const struct options *options, const struct demand_group *group, const char *name)
 {
 	size_t idle = count(group, MEMBER_IDLE), kernel = count(group, MEMBER_KERNEL);
-	char why[256];
+	char why[256], which[64] = "the only process";
 
 	if (group->n == kernel)
 		return complain(MTL_FAILED, "%s has no process%s", name,
@@ -244,10 +245,12 @@ static int no_curve(const struct demand_group *group, const char *name)
 		        "no process of %s runs: it asks nothing of a cache now; leave it out, or "
 		        "ask again when it does something",
 		        name);
-	return complain(MTL_NOT_ENOUGH,
-	        "not one of the %zu processes of %s has a curve (%s%s): ask for longer with --wait",
-	        group->n - kernel, name, why_without(group, why, sizeof(why)),
-	        idle ? ", others hardly run" : "");
+	if (group->n - kernel > 1)
+		snprintf(which, sizeof(which), "not one of the %zu processes", group->n - kernel);
+	return complain(MTL_NOT_ENOUGH, "%s of %s has %s curve (%s%s)%s", which, name,
+	        *which == 'n' ? "a" : "no", why_without(group, why, sizeof(why)),
+	        idle ? ", others hardly run" : "",
+	        options->watch ? "" : ": ask for longer with --wait");
 }
 
 /* Kernel threads are not moved. */
@@ -275,7 +278,7 @@ int demand_group_settle(const struct options *options, const struct demand_group
 	show_name(operand->name, name, sizeof(name));
 	n = read_curves(options, group, operand, demands);
 	if (n == 0)
-		return no_curve(group, name);
+		return no_curve(options, group, name);
 	keep_processes(group, operand);
 	r = mtl_demand_sum(
 	        (const struct mtl_demand *const *)demands, n, operand->name, &operand->demand);

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "await_curve.h"
 #include "cleanup.h"
@@ -144,14 +145,28 @@ static int take_curve(struct json_object *curve, const struct options *options, 
 	return r < 0 ? complain(MTL_FAILED, "cannot use %s: %s", shown, strerror(-r)) : MTL_DONE;
 }
 
+/* A pipe gives what it has once, and may keep whoever opens it waiting, for signals too. */
+static bool is_pipe(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
 static int load_file(
         const struct options *options, const char *path, struct demand_operand *operand)
 {
 	_cleanup_(json_object_putp) struct json_object *object = NULL;
 	char error[256], shown[NAME_SHOWN];
-	int r = json_file_read(path, &object, error, sizeof(error));
+	int r;
 
 	show_name(path, shown, sizeof(shown));
+	if (options->watch && is_pipe(path))
+		return complain(MTL_USAGE,
+		        "partition: --watch reads files again in each round, and %s is none that "
+		        "can be read again",
+		        shown);
+	r = json_file_read(path, &object, error, sizeof(error));
 	if (r == -EBADMSG)
 		return complain(MTL_FAILED,
 		        "%s is not a curve of `mtl curve --json` or `mtl trace --json`: %s", shown,

@@ -25,8 +25,10 @@ static int take_weight(
 		}
 	}
 	return complain(MTL_USAGE,
-	        "partition: --weight: no group is called %s (they are called like their file "
-	        "without .json, or by their process number)",
+	        "partition: --weight: no group is called %s (they are called as in the first "
+	        "column: "
+	        "a file without .json, a process by its number, a control group by the last part "
+	        "of its path)",
 	        show_name(weight->name, shown, sizeof(shown)));
 }
 

@@ -107,9 +107,13 @@ static void print_words(
 
 static void print_schemata(FILE *file, const struct division *division)
 {
+	int width = 0;
+
 	if (!division->lines)
 		return;
 	fputs("\nSchemata:\n", file);
+	for (size_t i = 0; i < division->list->n; i++)
+		width = (int)fmax(width, strlen(division->lines[i].group));
 	for (unsigned c = 0; c < division->n_clusters; c++) {
 		const struct division_lines *lines =
 		        &division->lines[mtl_division_first(division, c)];
@@ -117,7 +121,7 @@ static void print_schemata(FILE *file, const struct division *division)
 
 		for (size_t length; *text; text += length + (text[length] == '\n')) {
 			length = strcspn(text, "\n");
-			fprintf(file, "  %s  %.*s\n", lines->group, (int)length, text);
+			fprintf(file, "  %-*s  %.*s\n", width, lines->group, (int)length, text);
 		}
 	}
 }

@@ -11,6 +11,7 @@
 #include "measured.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <poll.h>
 #include <string.h>
@@ -120,7 +121,7 @@ static void measure_all(const struct options *options, const struct demand_list 
 	}
 	if (isnan(seconds))
 		return;
-	poll(NULL, 0, (int)ceil(seconds * 1000));
+	poll(NULL, 0, (int)fmin(ceil(seconds * 1000), INT_MAX));
 	for (size_t i = 0; i < list->n; i++) {
 		struct sample after;
 

@@ -11,9 +11,11 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <locale.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "options.h"
 
@@ -135,11 +137,25 @@ static int dispatch(int argc, char **argv, struct options *options)
 	return run_command(command, argc - first, argv + first, options);
 }
 
+/* What is opened later must not take the place of a standard stream that is closed: what is for
+ * people would be written there. */
+static void fill_standard_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
 	int code;
 
+	fill_standard_streams();
 	setlocale(LC_CTYPE, "");
 	options_init(&options);
 	code = dispatch(argc, argv, &options);

@@ -182,7 +182,8 @@ static void gather(struct watch *watch, const struct demand_list *list)
 	int r = in_force_gather(&watch->in_force, list, &watch->place, &report, text, sizeof(text));
 
 	if (r > 0)
-		snprintf(text, sizeof(text), "%zu threads of new processes moved", report.moved);
+		snprintf(text, sizeof(text), "%zu thread%s of new processes moved", report.moved,
+		        report.moved == 1 ? "" : "s");
 	if (r != 0)
 		watch_say(&watch->lines, r > 0 ? "gathered" : "failed", NULL, text);
 }

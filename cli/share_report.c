@@ -129,25 +129,27 @@ static size_t find_sufferer(const struct share *share)
 	return worst;
 }
 
-static void print_sentence(FILE *file, const struct share *share)
+static void print_sentence(FILE *file, const struct share *share, const struct terminal *terminal)
 {
 	size_t n = share->list->n, i = find_sufferer(share), worst;
-	char name[NAME_SHOWN], other[NAME_SHOWN], added[NUMBER_TEXT], spared[NUMBER_TEXT];
+	char text[NOTE], name[NAME_SHOWN], other[NAME_SHOWN], added[NUMBER_TEXT],
+	        spared[NUMBER_TEXT];
 
 	if (i == n) {
 		fputs("\nNone of them misses more than alone.\n", file);
 		return;
 	}
 	worst = mtl_share_worst(share, i);
-	fprintf(file, "\n%s pays most for sharing: %s %s more than alone",
+	snprintf(text, sizeof(text), "%s pays most for sharing: %s %s more than alone",
 	        show_name(share->list->operands[i].name, name, sizeof(name)),
 	        count_format(share->together[i] - share->alone[i], added),
 	        mtl_demands_unit(share->list));
 	if (worst < n)
-		fprintf(file, ", %s fewer without %s",
+		text_append(text, sizeof(text), ", %s fewer without %s",
 		        count_format(share->together[i] - share->without[i * n + worst], spared),
 		        show_name(share->list->operands[worst].name, other, sizeof(other)));
-	fputs(".\n", file);
+	wrap_words(text, terminal->width - 2); /* and a full stop */
+	fprintf(file, "\n%s.\n", text);
 }
 
 static void print_notes(FILE *file, const struct share *share, const struct terminal *terminal)
@@ -174,7 +176,7 @@ int share_report(
 	r = print_table(file, share, terminal);
 	if (r < 0)
 		return r;
-	print_sentence(file, share);
+	print_sentence(file, share, terminal);
 	print_notes(file, share, terminal);
 	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "terminal.h"
 
+#include <ctype.h>
 #include <langinfo.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -86,12 +87,20 @@ char *show_name(const char *name, char *ret_text, size_t size)
 	return ret_text;
 }
 
+/* Not between a number and its unit: "1 k", "20 %", "3 ms". */
+static bool may_break(const char *text, size_t at)
+{
+	size_t next = strcspn(text + at + 1, " .,;:)\n");
+
+	return text[at] == ' ' && (at == 0 || !isdigit((unsigned char)text[at - 1]) || next > 2);
+}
+
 void wrap_words(char *text, size_t width)
 {
 	while (strlen(text) > width) {
 		size_t end = width;
 
-		while (end > 0 && text[end] != ' ')
+		while (end > 0 && !may_break(text, end))
 			end--;
 		if (end == 0)
 			end = strcspn(text, " ");

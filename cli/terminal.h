@@ -28,7 +28,8 @@ void make_showable(char *text);
  * ("/tmp/ab...of.trace") so that what is said of it is not pushed out. */
 char *show_name(const char *name, char *ret_text, size_t size);
 
-/* Turns blanks into line ends so that no line is longer than width, where words allow it. */
+/* Turns blanks into line ends so that no line is longer than width, where words allow it. Numbers
+ * stay with units of one or two letters. */
 void wrap_words(char *text, size_t width);
 
 /* "note: ...", made showable and wrapped in place. */

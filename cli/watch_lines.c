@@ -148,9 +148,12 @@ static void gain_text(const struct division *division, const struct division_gai
 		snprintf(ret_text, size, "worst slowdown %s less", likely);
 	else
 		snprintf(ret_text, size, "%s %s fewer", likely, mtl_demands_unit(division->list));
-	text_append(ret_text, size, " (%s%s; between %s and %s)", fraction < 0 ? "-" : "",
-	        percent_format(fabs(fraction), percent), signed_count(gain->least, least),
-	        signed_count(gain->most, most));
+	text_append(ret_text, size, " (%s%s", fraction < 0 ? "-" : "",
+	        percent_format(fabs(fraction), percent));
+	if (gain->least < gain->most)
+		text_append(ret_text, size, "; between %s and %s", signed_count(gain->least, least),
+		        signed_count(gain->most, most));
+	text_append(ret_text, size, ")");
 }
 
 static void verdict_text(const struct watch_lines *lines, const struct watch_decision *decision,
@@ -179,7 +182,8 @@ static void verdict_text(const struct watch_lines *lines, const struct watch_dec
 	else
 		text_append(ret_text, size, "%s", lines->dry ? "would be changed" : "changed");
 	if (decision->report && !lines->dry)
-		text_append(ret_text, size, ", %zu threads moved", decision->report->moved);
+		text_append(ret_text, size, ", %zu thread%s moved", decision->report->moved,
+		        decision->report->moved == 1 ? "" : "s");
 }
 
 static void decision_text(const struct watch_lines *lines, const struct watch_decision *decision,
@@ -279,12 +283,12 @@ static void outcome_text(const struct watch_outcome *outcome, char *ret_text, si
 		text_append(ret_text, size, "not measured (%s)", outcome->reason);
 	else
 		traffic_text(outcome, ret_text + strlen(ret_text), size - strlen(ret_text));
-	text_append(ret_text, size, "; expected %s (%s%s)", signed_count(outcome->gain, expected),
-	        outcome->fraction < 0 ? "+" : "-",
+	text_append(ret_text, size, "; expected a gain of %s (%s%s)",
+	        signed_count(outcome->gain, expected), outcome->fraction < 0 ? "-" : "",
 	        percent_format(fabs(outcome->fraction), percent));
 	if (!isnan(outcome->gain_now))
 		text_append(ret_text, size, ", by the curves of now %s (%s%s)",
-		        signed_count(outcome->gain_now, now), outcome->fraction_now < 0 ? "+" : "-",
+		        signed_count(outcome->gain_now, now), outcome->fraction_now < 0 ? "-" : "",
 		        percent_format(fabs(outcome->fraction_now), percent));
 }
 

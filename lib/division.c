@@ -72,8 +72,8 @@ static int take_least(struct division *division, unsigned least, char *ret_error
 	        (division->clusters && division->least[most] <= division->cache.ways))
 		return 0;
 	snprintf(ret_error, error_size,
-	        "the curves say nothing of parts so small: that of %s begins at %s, %u of %u "
-	        "ways; observe it for longer, or give `mtl trace` smaller --sizes",
+	        "the curves say nothing of parts so small: that of %s begins at %s, for which %u "
+	        "of %u ways are needed; observe it for longer, or give `mtl trace` smaller --sizes",
 	        mtl_name_text(division->list->operands[most].name, name, sizeof(name)),
 	        mtl_size_format(division->list->demands[most]->smallest_known_bytes, known),
 	        division->least[most], division->cache.ways);

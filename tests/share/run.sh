@@ -192,6 +192,17 @@ followed() {
         { cat "$work/lines" "$work/err"; return 1; }
 }
 step "a division follows files that change, and ends when told to" followed
+mkfifo "$work/pipe"
+step "no pipe that keeps it waiting" refuses 2 'pipe is none that can be read again' \
+    partition "$a" "$work/pipe" --ways 4 --size 64K --watch
+# The signals that it waits for are the first file it opens.
+closed_output() {
+    status=0
+    timeout 20 "$mtl" partition "$a" "$b" --ways 4 --size 64K --watch >&- 2>"$work/err" || status=$?
+    [ "$status" = 1 ] && [ "$(cat "$work/err")" = \
+        "mtl: cannot write to standard output: Bad file descriptor" ] || { cat "$work/err"; return 1; }
+}
+step "a closed output is no other file" closed_output
 step "what goes with --watch only" refuses 2 '--pause goes with --watch' partition "$a" "$b" --pause 3
 step "no patience beside rounds" refuses 2 '--wait and --watch' partition "$a" "$b" --watch --wait 3
 
@@ -206,7 +217,7 @@ step "another program's JSON" refuses 1 'neither a curve of mtld nor one of mtl 
     share "$a" "$(echo '{}' >"$work/empty.json" && echo "$work/empty.json")" --size 1M
 step "bytes and data" refuses 2 'numbers of data in data and bytes in a' \
     share "$a" "$work/data.json" --size 1M
-step "more groups than ways" refuses 2 '2 groups are more than 1 ways' \
+step "more groups than ways" refuses 2 '2 groups are more than 1 way:' \
     partition "$a" "$b" --ways 1 --size 1M
 step "not a multiple" refuses 2 'do not make 15 equal ways' partition "$a" "$b" --ways 15 --size 1M
 step "curves of large sizes only" refuses 3 'say nothing of parts so small' partition "$(

@@ -140,11 +140,14 @@ static void control_characters_do_not_reach_the_terminal(void **state)
 
 static void words_are_wrapped_whole(void **state)
 {
-	char text[] = "one two three four", tight[] = "longword a", single[] = "longword";
+	char text[] = "one two three four", tight[] = "longword a", single[] = "longword",
+	     units[] = "it costs 210 k misses (+6.01 %), or 30 ms";
 
 	(void)state;
 	wrap_words(text, 9);
 	assert_string_equal(text, "one two\nthree\nfour");
+	wrap_words(units, 13);
+	assert_string_equal(units, "it costs\n210 k misses\n(+6.01 %), or\n30 ms");
 	wrap_words(tight, 4);
 	assert_string_equal(tight, "longword\na");
 	wrap_words(single, 4);

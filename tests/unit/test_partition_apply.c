@@ -94,7 +94,10 @@ static void it_is_applied_and_reverted(void **state)
 	assert_int_equal(partition(2, "--apply", "--json"), MTL_FAILED);
 	assert_string_equal(output, "");
 	assert_int_equal(partition(0, "--revert", NULL), MTL_DONE);
+	assert_string_equal(errors, "mtl: reverted\n");
 	is_as(&before);
+	assert_int_equal(partition(0, "--revert", NULL), MTL_DONE);
+	assert_string_equal(errors, "mtl: there is nothing to revert\n");
 }
 
 static void what_is_no_better_is_not_applied(void **state)
@@ -218,7 +221,7 @@ static void groups_of_others_are_shown_and_left_alone(void **state)
 	fake->resources[0].num_closids = 3; /* the default one, theirs, and one for us */
 	before = remember();
 	assert_int_equal(partition_of("100", "resctrl:theirs", 2, NULL, NULL), MTL_DONE);
-	assert_true(is_said(output, "  theirs  L3:0=600;1=600\n"));
+	assert_true(is_said(output, "  theirs   L3:0=600;1=600\n"));
 	assert_true(is_said(output, "theirs 1 process"));
 	assert_int_equal(partition_of("100", "resctrl:theirs", 2, "--apply", NULL), MTL_USAGE);
 	assert_true(is_said(errors, "--apply never touches groups of others, and resctrl:theirs"));

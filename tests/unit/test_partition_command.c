@@ -490,7 +490,7 @@ static void bad_input_is_refused(void **state)
 	foreign[1] = file_with("d.json", "[]");
 	refused(files, WORDS("--ways=4"), MTL_USAGE, "--ways goes with --size");
 	refused(files, WORDS("--ways=3", "--size=100"), MTL_USAGE, "do not make 3 equal ways");
-	refused(files, WORDS("--ways=1", "--size=100"), MTL_USAGE, "2 groups are more than 1 ways");
+	refused(files, WORDS("--ways=1", "--size=100"), MTL_USAGE, "2 groups are more than 1 way:");
 	refused(files, WORDS("--ways=5", "--size=100", "--least=3"), MTL_USAGE,
 	        "2 groups cannot have 3 ways each of 5");
 	refused(files, WORDS("--ways=5", "--size=100", "--weight=x=2"), MTL_USAGE,

@@ -218,6 +218,26 @@ void address_use_settle(struct address_use *use, double per_cpu_second, double s
 	}
 }
 
+/* Of all events together: where one fares worse than another, what they stand for is a mixture. */
+void address_use_sampling(const struct address_use *use, struct rates_sampling *ret_sampling)
+{
+	struct rates_sampling sampling = {.accesses = false};
+	double seen = 0, unseen = 0;
+	struct address_counts counts;
+
+	for (unsigned i = 0; i < address_use_events(use); i++) {
+		address_source_counts(use->addresses, i, &counts);
+		if (address_source_accesses(counts.event->kind) == MTL_ACCESSES_NONE)
+			continue;
+		sampling.accesses = true;
+		sampling.starved = fmax(sampling.starved, counts.starved);
+		seen += counts.seen;
+		unseen += counts.unseen;
+	}
+	sampling.unseen = seen > 0 ? unseen / seen : 0;
+	*ret_sampling = sampling;
+}
+
 double address_use_sample_seconds(const struct address_use *use)
 {
 	return use->sample_seconds;

@@ -10,6 +10,7 @@
 #include "address_source.h"
 #include "config.h"
 #include "manager.h"
+#include "rates.h"
 
 struct address_use;
 
@@ -35,6 +36,9 @@ void address_use_consume(struct address_use *use);
  * sampled gets in a second of its CPU time; share: governor_share().
  */
 void address_use_settle(struct address_use *use, double per_cpu_second, double share);
+
+/* Whether samples stand for accesses, and how many of those due never came. */
+void address_use_sampling(const struct address_use *use, struct rates_sampling *ret_sampling);
 
 /* Seconds one sample takes from the process it is taken of. */
 double address_use_sample_seconds(const struct address_use *use);

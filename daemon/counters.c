@@ -75,6 +75,23 @@ int counters_new(struct source *source, const struct pmu_event *events, unsigned
 	return 0;
 }
 
+int counters_new_here(
+        struct source *source, const char *root, bool accesses, struct counters **ret_counters)
+{
+	_cleanup_free_ struct pmu_machine *machine = NULL;
+	_cleanup_free_ struct pmu_event *events = NULL;
+	unsigned n = 0;
+	int r = source ? pmu_discover(root, &machine) : -ENODEV;
+
+	if (r >= 0)
+		r = pmu_events(machine, &events, &n);
+	if (r == -ENOMEM)
+		return r;
+	r = counters_new(source, events, r < 0 ? 0 : n, accesses, ret_counters);
+	/* the program is refused: the curve needs no counts */
+	return r < 0 && r != -ENOMEM ? counters_new(source, NULL, 0, accesses, ret_counters) : r;
+}
+
 struct counters *counters_free(struct counters *counters)
 {
 	if (!counters)

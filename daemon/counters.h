@@ -32,6 +32,9 @@ struct counters;
  */
 int counters_new(struct source *source, const struct pmu_event *events, unsigned n, bool accesses,
         struct counters **ret_counters);
+/* With the events of this machine; source NULL, or the program refused: with none. -ENOMEM. */
+int counters_new_here(
+        struct source *source, const char *root, bool accesses, struct counters **ret_counters);
 struct counters *counters_free(struct counters *counters);
 
 /* Something is tracked (and source_attach() called): opens and turns on what there is. Nothing is

@@ -14,11 +14,9 @@
 
 #define GAIN_ADDRESSES                                                                             \
 	"addresses of sampled accesses, by which small hot sets of big processes are found at "    \
-	"once"
+	"once, and true miss ratios"
 
-const char *const ladder_unused[N_RUNGS] = {
-        [RUNG_COUNTERS] = "this version does not count accesses yet",
-};
+const char *const ladder_unused[N_RUNGS] = {NULL};
 
 static const struct {
 	const char *name, *gain;

@@ -44,6 +44,7 @@ struct manager {
 	struct entry **entries; /* in order of tracking */
 	unsigned n_entries;
 	struct address_use *addresses;
+	struct counters *counters;
 	sd_event_source *life, *tick, *samples;
 	unsigned ticks;
 	uint64_t begin_ns, settled_ns;
@@ -97,6 +98,7 @@ static void rest_when_idle(struct manager *manager)
 		return;
 	sampler_pace_cpus(manager->instrument->sampler);
 	address_use_rest(manager->addresses);
+	counters_rest(manager->counters);
 	source_detach(manager->instrument->source);
 }
 
@@ -228,11 +230,30 @@ static double most_sampled(const struct manager *manager)
 	return most;
 }
 
+/* Before the periods of samples change. */
+static void follow_rates(struct manager *manager)
+{
+	struct rates_sampling sampling;
+
+	address_use_sampling(manager->addresses, &sampling);
+	for (unsigned i = 0; i < manager->n_entries; i++) {
+		struct tracked *tracked = manager->entries[i]->tracked;
+
+		if (is_alive(manager->entries[i]))
+			rates_follow(&tracked->rates,
+				source_counts(manager->instrument->source, tracked->index),
+				tracked->counts.cpu_ns / 1e9, manager->config->window_seconds,
+				&sampling);
+	}
+}
+
 static void settle_events(struct manager *manager)
 {
 	if (!manager->instrument->source)
 		return;
 	source_follow_cpus(manager->instrument->source);
+	counters_follow(manager->counters);
+	follow_rates(manager);
 	address_use_settle(manager->addresses, most_sampled(manager), manager->share);
 }
 
@@ -277,6 +298,16 @@ static int wire(struct manager *manager)
 	return r;
 }
 
+/* Where address samples stand for accesses, the counters that would count them too are left to
+ * others. What cannot be counted is unknown. */
+static int count(struct manager *manager)
+{
+	enum rung_index rung = manager->instrument->ladder.chosen;
+	struct source *source = rung < RUNG_WATCHPOINTS ? manager->instrument->source : NULL;
+
+	return counters_new_here(source, manager->root, rung != RUNG_PEBS, &manager->counters);
+}
+
 DEFINE_CLEANUP(struct manager, manager_free)
 
 int manager_new(sd_event *event, const struct config *config, const char *root,
@@ -301,6 +332,8 @@ int manager_new(sd_event *event, const struct config *config, const char *root,
 		r = address_use_new(manager->instrument->source, config, manager->root, on_address,
 			manager, &manager->addresses);
 	if (r >= 0)
+		r = count(manager);
+	if (r >= 0)
 		r = wire(manager);
 	if (r < 0)
 		return r;
@@ -320,6 +353,7 @@ struct manager *manager_free(struct manager *manager)
 	sd_event_source_disable_unref(manager->life);
 	sd_event_source_disable_unref(manager->samples);
 	address_use_free(manager->addresses);
+	counters_free(manager->counters);
 	instrument_free(manager->instrument);
 	sd_event_unref(manager->event);
 	free(manager->entries);
@@ -404,6 +438,7 @@ static int track_anew(struct manager *manager, pid_t pid, struct entry **ret_ent
 	if (old) /* the pid has come round again */
 		forget(manager, old);
 	address_use_begin(manager->addresses);
+	counters_begin(manager->counters);
 	sd_event_source_set_time_relative(manager->tick, TICK_USEC);
 	sd_event_source_set_enabled(manager->tick, SD_EVENT_ON);
 	sampler_pace_cpus(manager->instrument->sampler);

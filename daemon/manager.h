@@ -17,6 +17,11 @@
 
 struct manager;
 
+/* Per second of CPU time; NAN: not counted. */
+struct manager_rates {
+	double accesses, l1_misses, l2_misses, llc_misses;
+};
+
 struct manager_process {
 	pid_t pid;
 	uid_t uid; /* owner, as the effective uid of the process when it was tracked */
@@ -28,6 +33,7 @@ struct manager_process {
 	double resident_bytes, cpu_seconds, wall_seconds;
 	double overhead_target;         /* NAN: not known yet */
 	double observations_per_second; /* NAN: not known yet */
+	struct manager_rates rates;
 };
 
 enum { MANAGER_EVENTS_MAX = 8 };

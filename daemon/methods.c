@@ -252,6 +252,16 @@ static int status(const struct methods_context *context, const struct peer *peer
 
 static struct json_object *process_json(const struct manager_process *process)
 {
+	const struct {
+		const char *name;
+		double value;
+	} rates[] = {
+	        {"observations_per_second", process->observations_per_second},
+	        {"accesses_per_second", process->rates.accesses},
+	        {"l1_misses_per_second", process->rates.l1_misses},
+	        {"l2_misses_per_second", process->rates.l2_misses},
+	        {"llc_misses_per_second", process->rates.llc_misses},
+	};
 	struct json_object *object = json_object_new_object();
 
 	if (!object)
@@ -269,8 +279,8 @@ static struct json_object *process_json(const struct manager_process *process)
 	json_object_object_add(object, "cpu_seconds", json_number(process->cpu_seconds));
 	json_object_object_add(object, "wall_seconds", json_number(process->wall_seconds));
 	json_object_object_add(object, "overhead_target", json_number(process->overhead_target));
-	json_object_object_add(
-	        object, "observations_per_second", json_number(process->observations_per_second));
+	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++)
+		json_object_object_add(object, rates[i].name, json_number(rates[i].value));
 	return object;
 }
 

@@ -36,6 +36,20 @@ void rates_add(struct rates *rates, const struct mtl_counts *from, const struct 
 	add(&rates->sampled_seconds, decay, can_come);
 }
 
+void rates_follow(struct rates *rates, const struct mtl_counts *now, double at,
+        double window_seconds, const struct rates_sampling *sampling)
+{
+	struct mtl_counts latest = *now; /* which the kernel goes on writing */
+
+	if (rates->followed && at > rates->at)
+		rates_add(rates, &rates->latest, &latest, at - rates->at, window_seconds, sampling);
+	if (rates->followed && at <= rates->at)
+		return;
+	rates->followed = true;
+	rates->latest = latest;
+	rates->at = at;
+}
+
 static double per_second(double value, double seconds)
 {
 	return seconds > SECONDS_LEAST ? value / seconds : NAN;
@@ -52,5 +66,27 @@ double rates_of_accesses(const struct rates *rates)
 
 	if (isnan(counted))
 		counted = rates_of(rates, COUNTER_ACCESSES);
-	return isnan(counted) ? per_second(rates->sampled, rates->sampled_seconds) : counted;
+	if (isnan(counted))
+		counted = per_second(rates->sampled, rates->sampled_seconds);
+	return counted > 0 ? counted : NAN;
+}
+
+struct manager_rates rates_tell(const struct rates *rates)
+{
+	return (struct manager_rates){
+	        .accesses = rates_of_accesses(rates),
+	        .l1_misses = rates_of(rates, COUNTER_L1_MISSES),
+	        .l2_misses = rates_of(rates, COUNTER_L2_MISSES),
+	        .llc_misses = rates_of(rates, COUNTER_LLC_MISSES),
+	};
+}
+
+void rates_tell_origin(const struct rates *rates, struct mtl_curve_origin *origin)
+{
+	struct manager_rates all = rates_tell(rates);
+
+	origin->accesses_per_second = all.accesses;
+	origin->l1_misses_per_second = all.l1_misses;
+	origin->l2_misses_per_second = all.l2_misses;
+	origin->llc_misses_per_second = all.llc_misses;
 }

@@ -68,6 +68,7 @@ static void set_pace(struct tracked *tracked)
 static void begin_anew(struct tracked *tracked)
 {
 	store_clear(tracked->store);
+	tracked->rates = (struct rates){0};
 	tracked->begin_cpu_ns = source_clock(tracked->instrument->source, tracked->index);
 	tracked->begin_wall_ns = source_now();
 	births_begin(&tracked->births, process_of(tracked));
@@ -539,6 +540,7 @@ void tracked_describe(const struct tracked *tracked, struct manager_process *ret
 		.wall_seconds = wall_seconds(tracked),
 		.overhead_target = tracked->governor.overhead,
 		.observations_per_second = tracked->observations_per_second,
+		.rates = rates_tell(&tracked->rates),
 	};
 	snprintf(ret_process->comm, sizeof(ret_process->comm), "%s", tracked->comm);
 	snprintf(ret_process->reason, sizeof(ret_process->reason), "%s", tracked->reason);
@@ -573,12 +575,12 @@ void tracked_origin(const struct tracked *tracked, double overhead_daemon,
 		.cpu_seconds = cpu_seconds(tracked),
 		.lost = tracked->counts.lost,
 		.resident_bytes = resident_bytes(tracked),
-		.accesses_per_second = NAN,
 		.overhead_target = tracked->governor.overhead,
 		.overhead_daemon = overhead_daemon,
 	};
 	snprintf(ret_origin->comm, sizeof(ret_origin->comm), "%s", tracked->comm);
 	snprintf(ret_origin->rung, sizeof(ret_origin->rung), "%s", instrument_rung(tracked->instrument));
+	rates_tell_origin(&tracked->rates, ret_origin);
 	write_note(tracked, ret_origin->note, sizeof(ret_origin->note));
 }
 
@@ -590,7 +592,7 @@ void tracked_options(const struct tracked *tracked, struct mtl_estimate_options 
 	options->window_seconds = tracked->config->window_seconds;
 	options->resolution_seconds = tracked->instrument->calibration.resolution_seconds;
 	options->cache_bytes = tracked->instrument->last_cache_bytes;
-	options->accesses_per_second = NAN;
+	options->accesses_per_second = rates_of_accesses(&tracked->rates);
 	options->seed = tracked->store->total + 1;
 	if (!(options->reference_bytes > 0))
 		options->reference_bytes = l2 > 0 ? l2 : 1 << 20;

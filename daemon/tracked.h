@@ -17,6 +17,7 @@
 #include "manager.h"
 #include "observation_store.h"
 #include "planner.h"
+#include "rates.h"
 
 enum tracked_state { TRACKED_STARTING, TRACKED_SAMPLING, TRACKED_PAUSED, TRACKED_EXITED };
 
@@ -49,6 +50,7 @@ struct tracked {
 	uint64_t faults_surveyed;
 	double resident_at_first; /* pages, when the oldest observation kept was drawn */
 	struct births births;
+	struct rates rates; /* the manager follows them */
 	double observations_per_second;
 
 	double idle_seconds, asked_at; /* forget when nobody asked for so long; 0: never */

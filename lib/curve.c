@@ -252,6 +252,10 @@ static void fill_summary(const struct mtl_estimator *e, const struct mtl_estimat
 	curve->resolution_seconds = e->resolution;
 	curve->resolution_bytes = MTL_LINE_BYTES * mtl_footprint_at(&e->majorant, e->resolution);
 	curve->reference_bytes = options->reference_bytes;
+	curve->cache_bytes = options->cache_bytes;
+	curve->cache_misses_per_second =
+	        options->cache_bytes > 0 ? misses_at(e, options->cache_bytes / MTL_LINE_BYTES)
+	                                 : NAN;
 }
 
 static int fill_curve(const struct mtl_estimator *e, const struct mtl_estimate_options *options,

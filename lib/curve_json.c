@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "agreement.h"
 #include "cleanup.h"
 #include "curve_fields.h"
 #include "mtl.h"
@@ -47,6 +48,9 @@ static const struct json_field origin_fields[] = {
         OTHER(ORIGIN, FIELD_UINT64, lost),
         DOUBLE(ORIGIN, resident_bytes),
         DOUBLE(ORIGIN, accesses_per_second, UNKNOWN),
+        DOUBLE(ORIGIN, l1_misses_per_second, UNKNOWN, .optional = true),
+        DOUBLE(ORIGIN, l2_misses_per_second, UNKNOWN, .optional = true),
+        DOUBLE(ORIGIN, llc_misses_per_second, UNKNOWN, .optional = true),
         OTHER(ORIGIN, FIELD_STRING, note, .nullable = true),
 };
 
@@ -63,6 +67,16 @@ static const struct json_field curve_fields[] = {
         DOUBLE(CURVE, resolution_bytes),
         DOUBLE(CURVE, resolution_seconds),
         DOUBLE(CURVE, reference_bytes),
+};
+
+#define AGREEMENT struct mtl_agreement
+
+static const struct json_field agreement_fields[] = {
+        DOUBLE(AGREEMENT, cache_bytes, UNKNOWN),
+        DOUBLE(AGREEMENT, predicted_misses_per_second, UNKNOWN),
+        DOUBLE(AGREEMENT, measured_misses_per_second, UNKNOWN),
+        DOUBLE(AGREEMENT, ratio, UNKNOWN),
+        OTHER(AGREEMENT, FIELD_STRING, reason, .nullable = true),
 };
 
 static const struct json_field point_fields[] = {
@@ -167,6 +181,39 @@ static int read_array(struct json_object *object, const char *name, const struct
 	return 0;
 }
 
+static int write_agreement(struct json_object *object, const struct mtl_curve *curve,
+        const struct mtl_curve_origin *origin)
+{
+	struct json_object *inside = json_object_new_object();
+	struct mtl_agreement agreement;
+	int r = mtl_json_put(object, "agreement", inside);
+
+	mtl_agreement(curve, origin, &agreement);
+	return r < 0 ? r
+	             : mtl_json_fields_write(
+	                       inside, agreement_fields, N(agreement_fields), &agreement);
+}
+
+/* Curves saved by an older version have none. */
+static int read_agreement(
+        struct json_object *object, const struct json_place *place, struct mtl_curve *curve)
+{
+	struct json_place inside = *place;
+	struct mtl_agreement agreement = {.predicted_misses_per_second = NAN};
+	struct json_object *member;
+	int r = 0;
+
+	inside.path = "agreement";
+	if (json_object_object_get_ex(object, "agreement", &member))
+		r = mtl_json_fields_read(
+		        member, agreement_fields, N(agreement_fields), &agreement, &inside);
+	if (r < 0)
+		return r;
+	curve->cache_bytes = agreement.cache_bytes > 0 ? agreement.cache_bytes : 0;
+	curve->cache_misses_per_second = agreement.predicted_misses_per_second;
+	return 0;
+}
+
 int mtl_curve_to_json(const struct mtl_curve *curve, const struct mtl_curve_origin *origin,
         struct json_object **ret_object)
 {
@@ -175,6 +222,8 @@ int mtl_curve_to_json(const struct mtl_curve *curve, const struct mtl_curve_orig
 
 	if (r == 0)
 		r = mtl_json_fields_write(object, curve_fields, N(curve_fields), curve);
+	if (r == 0)
+		r = write_agreement(object, curve, origin);
 	if (r == 0)
 		r = write_array(object, "points", point_fields, N(point_fields), curve->points,
 		        curve->n_points, sizeof(*curve->points));
@@ -224,6 +273,8 @@ static int read_curve(
 	void *points, *windows;
 	int r = mtl_json_fields_read(object, curve_fields, N(curve_fields), curve, place);
 
+	if (r == 0)
+		r = read_agreement(object, place, curve);
 	if (r < 0)
 		return r;
 	r = read_array(object, "points", point_fields, N(point_fields), sizeof(*curve->points),

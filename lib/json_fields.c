@@ -228,7 +228,8 @@ int mtl_json_fields_read(struct json_object *object, const struct json_field *fi
 		const char *reason = NULL;
 		bool there = json_object_object_get_ex(object, field->name, &member);
 
-		if (!there && !(field->nullable && field->type == FIELD_STRING))
+		if (!there && !field->optional &&
+		        !(field->nullable && field->type == FIELD_STRING))
 			reason = "missing";
 		else if (member)
 			reason = read_value(member, field, value);

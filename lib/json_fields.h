@@ -21,6 +21,7 @@ struct json_field {
 	enum json_field_type type;
 	size_t offset, size;
 	bool nullable;     /* may be null; a FIELD_STRING may also be absent, meaning "" */
+	bool optional;     /* and be absent, which is read like null */
 	double null_means; /* for FIELD_DOUBLE */
 	double least;      /* smallest FIELD_DOUBLE that fits the schema */
 };

@@ -85,6 +85,7 @@ struct mtl_curve_origin {
 	uint64_t lost; /* samples that could not be delivered */
 	double resident_bytes;
 	double accesses_per_second; /* NAN: not counted */
+	double l1_misses_per_second, l2_misses_per_second, llc_misses_per_second; /* likewise */
 	double overhead_target;     /* fraction of the target's CPU time; NAN: not known */
 	double overhead_daemon;     /* fraction of one core */
 	char note[128];             /* "" or one sentence: what was limited while observing */
@@ -102,6 +103,7 @@ struct mtl_curve {
 	double resolution_seconds;
 	double resolution_bytes;
 	double reference_bytes;
+	double cache_bytes, cache_misses_per_second; /* last-level cache; 0, NAN: unknown */
 };
 
 struct mtl_estimate_options {

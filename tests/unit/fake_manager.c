@@ -87,6 +87,7 @@ struct manager_process *fake_process(struct manager *manager, pid_t pid, uid_t u
 	        .wall_seconds = 11,
 	        .overhead_target = 0.004,
 	        .observations_per_second = NAN,
+	        .rates = {1.5e9, 2e7, 1e6, NAN},
 	};
 	return process;
 }
@@ -206,6 +207,9 @@ static struct mtl_curve_origin origin_of(const struct manager_process *process)
 	        .cpu_seconds = 10,
 	        .resident_bytes = 1e7,
 	        .accesses_per_second = NAN,
+	        .l1_misses_per_second = NAN,
+	        .l2_misses_per_second = NAN,
+	        .llc_misses_per_second = NAN,
 	        .overhead_target = 0.004,
 	        .overhead_daemon = NAN,
 	};

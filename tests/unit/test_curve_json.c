@@ -14,6 +14,7 @@
 
 #include "cleanup.h"
 #include "json_fields.h"
+#include "agreement.h"
 #include "mtl.h"
 
 DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
@@ -36,7 +37,9 @@ static const struct mtl_curve curve = {.points = points,
         .footprint_window_seconds = 0.75,
         .resolution_seconds = 5e-5,
         .resolution_bytes = 1048576,
-        .reference_bytes = 1048576};
+        .reference_bytes = 1048576,
+        .cache_bytes = 8388608,
+        .cache_misses_per_second = 3e6};
 
 static const struct mtl_curve_origin origin = {.pid = 4711,
         .comm = "redis-server",
@@ -49,6 +52,9 @@ static const struct mtl_curve_origin origin = {.pid = 4711,
         .lost = 12,
         .resident_bytes = 17825792,
         .accesses_per_second = NAN,
+        .l1_misses_per_second = 2.5e7,
+        .l2_misses_per_second = NAN,
+        .llc_misses_per_second = 2e6,
         .overhead_target = 0.004,
         .overhead_daemon = NAN,
         .note = "three watch slots: a debugger holds one"};
@@ -92,6 +98,9 @@ static void assert_same_origin(const struct mtl_curve_origin *o)
 	assert_true(same(o->cpu_seconds, origin.cpu_seconds));
 	assert_true(same(o->resident_bytes, origin.resident_bytes));
 	assert_true(same(o->accesses_per_second, origin.accesses_per_second));
+	assert_true(same(o->l1_misses_per_second, origin.l1_misses_per_second));
+	assert_true(same(o->l2_misses_per_second, origin.l2_misses_per_second));
+	assert_true(same(o->llc_misses_per_second, origin.llc_misses_per_second));
 	assert_true(same(o->overhead_target, origin.overhead_target));
 	assert_true(same(o->overhead_daemon, origin.overhead_daemon));
 }
@@ -105,6 +114,8 @@ static void assert_same_curve(const struct mtl_curve *c)
 	assert_true(same(c->resolution_seconds, curve.resolution_seconds));
 	assert_true(same(c->resolution_bytes, curve.resolution_bytes));
 	assert_true(same(c->reference_bytes, curve.reference_bytes));
+	assert_true(same(c->cache_bytes, curve.cache_bytes));
+	assert_true(same(c->cache_misses_per_second, curve.cache_misses_per_second));
 	assert_int_equal(c->n_points, 3);
 	for (unsigned i = 0; i < 3; i++) {
 		const struct mtl_curve_point *p = &c->points[i], *q = &points[i];
@@ -143,7 +154,8 @@ static void members_are_those_of_the_schema(void **state)
 {
 	static const char *const members[] = {"pid", "comm", "method", "rung", "clock",
 	        "window_seconds", "wall_seconds", "cpu_seconds", "lost", "resident_bytes",
-	        "accesses_per_second", "note", "overhead", "observations", "effective_observations",
+	        "accesses_per_second", "l1_misses_per_second", "l2_misses_per_second",
+	        "llc_misses_per_second", "agreement", "note", "overhead", "observations", "effective_observations",
 	        "footprint_bytes", "footprint_window_seconds", "resolution_bytes", "resolution_seconds", "reference_bytes",
 	        "points", "footprint"};
 	struct json_object *object = written(&curve, &origin);
@@ -152,6 +164,52 @@ static void members_are_those_of_the_schema(void **state)
 	assert_int_equal(json_object_object_length(object), sizeof(members) / sizeof(*members));
 	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
 		assert_true(json_object_object_get_ex(object, members[i], NULL));
+	json_object_put(object);
+}
+
+/* Predicted against counted; where there is nothing to compare with, the reason. */
+static void agreement_is_predicted_by_counted(void **state)
+{
+	struct mtl_curve_origin about = origin;
+	struct mtl_curve from = curve;
+	struct mtl_agreement a;
+
+	(void)state;
+	mtl_agreement(&from, &about, &a);
+	assert_true(a.ratio == 1.5 && a.cache_bytes == from.cache_bytes);
+	assert_string_equal(a.reason, "");
+	about.llc_misses_per_second = 0;
+	mtl_agreement(&from, &about, &a);
+	assert_true(isnan(a.ratio));
+	assert_string_equal(a.reason, "no miss was counted");
+	about.llc_misses_per_second = NAN;
+	mtl_agreement(&from, &about, &a);
+	assert_true(isnan(a.ratio) && a.predicted_misses_per_second == 3e6);
+	assert_non_null(strstr(a.reason, "no counter"));
+	about.llc_misses_per_second = 1e6;
+	from.cache_bytes = 0;
+	mtl_agreement(&from, &about, &a);
+	assert_true(isnan(a.ratio) && isnan(a.predicted_misses_per_second));
+	assert_non_null(strstr(a.reason, "size"));
+}
+
+/* Saved before there were counts. */
+static void older_curves_are_read(void **state)
+{
+	static const char *const newer[] = {"l1_misses_per_second", "l2_misses_per_second",
+	        "llc_misses_per_second", "agreement"};
+	struct json_object *object = written(&curve, &origin);
+	struct mtl_curve_origin about;
+	struct mtl_curve *again;
+	char error[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(newer) / sizeof(*newer); i++)
+		json_object_object_del(object, newer[i]);
+	assert_int_equal(mtl_curve_from_json(object, &again, &about, error, sizeof(error)), 0);
+	assert_true(isnan(about.l1_misses_per_second) && isnan(about.llc_misses_per_second));
+	assert_true(again->cache_bytes == 0 && isnan(again->cache_misses_per_second));
+	mtl_curve_free(again);
 	json_object_put(object);
 }
 
@@ -355,6 +413,8 @@ int main(void)
 	        cmocka_unit_test(round_trip),
 	        cmocka_unit_test(members_are_those_of_the_schema),
 	        cmocka_unit_test(unknown_is_null_and_no_note_is_no_member),
+	        cmocka_unit_test(agreement_is_predicted_by_counted),
+	        cmocka_unit_test(older_curves_are_read),
 	        cmocka_unit_test(names_become_utf8),
 	        cmocka_unit_test(what_does_not_fit_is_refused),
 	        cmocka_unit_test(what_is_no_curve_is_refused),

@@ -71,8 +71,30 @@ static int as_process(struct operand *operand)
 	return name_it(operand, strdup(operand->text));
 }
 
+/* One directory: neither "." nor "..", which would give a group a second name. */
+static bool is_part(const char *text, size_t length)
+{
+	bool dots = length <= 2 && strspn(text, ".") >= length;
+
+	return length > 0 && !memchr(text, '/', length) && !dots;
+}
+
+/* CTRL, CTRL/mon_groups/MON, mon_groups/MON, or nothing: the default group. */
+static bool is_group_path(const char *path)
+{
+	const char *monitor = after(path, "mon_groups/");
+	size_t length = strcspn(path, "/");
+
+	if (!*path || monitor)
+		return !monitor || is_part(monitor, strlen(monitor));
+	monitor = after(path + length, "/mon_groups/");
+	return is_part(path, length) &&
+	       (!path[length] || (monitor && is_part(monitor, strlen(monitor))));
+}
+
 static int as_resctrl(struct operand *operand, const char *group)
 {
+	char shown[NAME_SHOWN];
 	size_t length;
 
 	operand->kind = DEMAND_RESCTRL;
@@ -80,10 +102,12 @@ static int as_resctrl(struct operand *operand, const char *group)
 	length = strlen(group);
 	while (length > 0 && group[length - 1] == '/')
 		length--;
-	if (length >= sizeof(operand->path) || strstr(group, ".."))
-		return complain(MTL_USAGE, "%s names no group of resctrl", operand->text);
-	memcpy(operand->path, group, length);
-	operand->path[length] = '\0';
+	snprintf(operand->path, sizeof(operand->path), "%.*s", (int)length, group);
+	if (length >= sizeof(operand->path) || !is_group_path(operand->path))
+		return complain(MTL_USAGE,
+		        "%s names no group of resctrl: give resctrl:NAME, "
+		        "resctrl:NAME/mon_groups/NAME or resctrl:/",
+		        show_name(operand->text, shown, sizeof(shown)));
 	return name_it(operand, strdup(*operand->path ? operand->path : "/"));
 }
 
@@ -119,14 +143,17 @@ static int resolve(const struct options *options, struct operand *operand)
 	const char *text = operand->text, *rest;
 	char path[PATH_MAX];
 
-	if (*text && text[strspn(text, "0123456789")] == '\0')
+	if (!*text)
+		return complain(
+		        MTL_USAGE, "an operand is empty: is a variable of the shell unset?");
+	if (text[strspn(text, "0123456789")] == '\0')
 		return as_process(operand);
 	if ((rest = after(text, "resctrl:")))
 		return as_resctrl(operand, rest);
 	if ((rest = after(text, "cgroup:")))
 		return as_cgroup(options, operand, rest);
 	/* What is neither is a file that cannot be read, and said to be no cgroup either. */
-	if (is_file(text) || !*text || cgroup_find(options->root, text, path) < 0)
+	if (is_file(text) || cgroup_find(options->root, text, path) < 0)
 		return as_file(operand);
 	return as_cgroup(options, operand, text);
 }

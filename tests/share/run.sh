@@ -153,6 +153,12 @@ step "a process that is in a group" refuses 2 'process 11 is in 11 and in redis.
 step "neither file nor group" refuses 1 'nor is there a control group of that name' \
     share "$a" system.slice/none $away
 step "no such control group" refuses 1 'there is no control group none' share "$a" cgroup:none $away
+step "no second name of a group of resctrl" refuses 2 'resctrl:./web names no group of resctrl' \
+    share "$a" resctrl:./web $away
+step "no part of a group of resctrl" refuses 2 'names no group' share "$a" resctrl:web/mon_data $away
+step "a monitoring group may be named" refuses 1 'offers no resctrl' \
+    share "$a" resctrl:a..b/mon_groups/x $away
+step "an empty operand" refuses 2 'an operand is empty' share "$a" "" $away
 step "no group of resctrl" refuses 1 'offers no resctrl' share "$a" resctrl:web $away
 step "groups of others stay" refuses 2 '--apply never touches groups of others, and resctrl:web' \
     partition 1 resctrl:web --apply --root "$work/root"

@@ -126,12 +126,11 @@ static int predict(const struct options *options, struct probe *probe)
 	probe->cpu = machine_identity(NULL);
 	probe_predict(&said, probe);
 	if (options->level && !cache_geometry_level(&said, options->level))
-		return complain(MTL_USAGE,
-		        "probe: there is no cache of level %u here; there %s %zu", options->level,
-		        said.n == 1 ? "is" : "are", said.n);
+		return complain(
+		        MTL_USAGE, "probe: there is no cache of level %u here", options->level);
 	if (options->json)
 		return MTL_DONE;
-	if (probe_print_prediction(stdout, probe, &terminal) < 0)
+	if (probe_print_prediction(stdout, probe, options->level, &terminal) < 0)
 		return complain(MTL_FAILED, "cannot show this");
 	fflush(stdout);
 	return MTL_DONE;

@@ -12,6 +12,8 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "cleanup.h"
 #include "curve_report.h"
@@ -151,13 +153,29 @@ static int run_file(const struct options *options, const char *name, const struc
 	return shown(show_result(options, &result), "result");
 }
 
+/* What `ulimit -v` leaves. */
+static uint64_t address_space(void)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/self/statm", "re");
+	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+	unsigned long long pages = 0, used;
+
+	getrlimit(RLIMIT_AS, &limit);
+	if (limit.rlim_cur == RLIM_INFINITY || !file || fscanf(file, "%llu", &pages) != 1)
+		return UINT64_MAX;
+	used = pages * (unsigned long long)sysconf(_SC_PAGESIZE);
+	return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
 /* All that can be wrong is said before anything is allocated. */
 static int check_file(const struct options *options, const char *name, const struct stub_file *file,
         struct stub_needs *ret_needs)
 {
 	struct stub_limits limits = {stub_stack_limit(), memory_available(options->root)};
+	uint64_t space = address_space();
 	char error[512];
 
+	limits.memory_bytes = space < limits.memory_bytes ? space : limits.memory_bytes;
 	if (stub_file_check(file, options->repeat, &limits, ret_needs, error, sizeof(error)) < 0)
 		return complain(MTL_FAILED, "%s: %s", name, error);
 	return MTL_DONE;

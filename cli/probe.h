@@ -131,7 +131,9 @@ int probe_tlb(struct probe *probe, bool broken_control);
 /* --- answers */
 
 int probe_to_json(const struct probe *probe, struct json_object **ret_object);
-int probe_print_prediction(FILE *file, const struct probe *probe, const struct terminal *terminal);
+/* `level`: 0 or the one that is measured. */
+int probe_print_prediction(
+        FILE *file, const struct probe *probe, unsigned level, const struct terminal *terminal);
 int probe_report(FILE *file, const struct probe *probe, const struct terminal *terminal);
 /* An exit code, having said what was wrong. */
 int probe_plot(const char *path, const struct probe *probe);

@@ -59,10 +59,19 @@ static int add_prediction(struct table *table, const struct probe_level *level)
 	        false);
 }
 
-/* Of the first level with ways, in words. */
-static void print_words(FILE *file, const struct probe *probe)
+/* The first one, or that which is asked for. */
+static const struct probe_level *level_in_words(const struct probe *probe, unsigned asked)
 {
-	const struct probe_level *level = probe->levels;
+	for (size_t i = 0; asked && i < probe->n_levels; i++)
+		if (probe->levels[i].said.level == asked)
+			return &probe->levels[i];
+	return probe->levels;
+}
+
+/* What is predicted of a level, in words. */
+static void print_words(FILE *file, const struct probe *probe, unsigned asked)
+{
+	const struct probe_level *level = level_in_words(probe, asked);
 	unsigned n = level->step.predicted, line = level->said.line_bytes;
 	double stride = cache_aliasing_stride(&level->said);
 
@@ -72,13 +81,14 @@ static void print_words(FILE *file, const struct probe *probe)
 		        "L%u, "
 		        "and %u do;\n%u lines %.0f bytes apart do.",
 		        n, stride, n * line, level->said.level, n - 1, n, stride + line);
-	if (probe->tlb.step.predicted)
+	if (probe->tlb.step.predicted && !asked)
 		fprintf(file, " The TLB holds %u pages of 4K and not %u.",
 		        probe->tlb.step.predicted - 1, probe->tlb.step.predicted);
 	fprintf(file, "\nMeasuring ...\n\n");
 }
 
-int probe_print_prediction(FILE *file, const struct probe *probe, const struct terminal *terminal)
+int probe_print_prediction(
+        FILE *file, const struct probe *probe, unsigned level, const struct terminal *terminal)
 {
 	static const struct table_column columns[] = {{"cache", LEFT, 0}, {"size", RIGHT, 0},
 	        {"ways", RIGHT, 0}, {"sets", RIGHT, 0}, {"line", RIGHT, 0},
@@ -90,7 +100,7 @@ int probe_print_prediction(FILE *file, const struct probe *probe, const struct t
 	for (size_t i = 0; r == 0 && i < probe->n_levels; i++)
 		r = add_prediction(table, &probe->levels[i]);
 	r = r < 0 || !probe->n_levels ? r : table_print(table, file);
-	print_words(file, probe);
+	print_words(file, probe, level);
 	return r;
 }
 

@@ -134,6 +134,8 @@ int state_load(const char *name, struct json_object **ret_object)
 	struct json_object *member;
 	int r = state_path(name, path, sizeof(path));
 
+	if (r == 0 && !machine_is_file(path))
+		r = -ENOENT;
 	r = r ?: json_file_read(path, &object, error, sizeof(error));
 	if (r < 0)
 		return -ENOENT;

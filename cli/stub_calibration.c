@@ -28,6 +28,7 @@
 #define PAGES 16
 #define SMALL 256
 #define TOUCH_BYTES (256 << 10)
+#define MOST_SECONDS 0.1 /* nothing that is measured here takes so long */
 #define N(array) (sizeof(array) / sizeof(*(array)))
 
 #define COST(member)                                                                               \
@@ -162,6 +163,19 @@ static int measure_costs(const struct stub_overhead *overhead, struct stub_costs
 	return 0;
 }
 
+static bool are_plausible(const struct stub_costs *costs)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < N(cost_fields); i++) {
+		double cost;
+
+		memcpy(&cost, (const char *)costs + cost_fields[i].offset, sizeof(cost));
+		all = all && cost >= 0 && cost < MOST_SECONDS;
+	}
+	return all;
+}
+
 static int load_costs(struct stub_costs *ret_costs)
 {
 	_cleanup_json_ struct json_object *object = NULL;
@@ -171,6 +185,8 @@ static int load_costs(struct stub_costs *ret_costs)
 	int r = state_load(STATE_NAME, &object);
 
 	r = r ?: mtl_json_fields_read(object, cost_fields, N(cost_fields), &costs, &place);
+	if (r == 0 && !are_plausible(&costs))
+		r = -ERANGE;
 	if (r == 0)
 		*ret_costs = costs;
 	return r;

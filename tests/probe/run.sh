@@ -41,7 +41,12 @@ saved() { # what the last run gave is kept, readable by everybody who reads it
 predicted_first() { # the table of predictions stands before the word that measuring begins
     run --level 1
     [ "$status" = 0 ] && grep -n 'Prediction\|^Measuring\|verdict' "$work/out" | sed 's/:.*//' | sort -nc &&
-        [ "$(grep -c 'Prediction\|^Measuring' "$work/out")" = 2 ] || shown
+        [ "$(grep -c 'Prediction\|^Measuring' "$work/out")" = 2 ] && ! grep -q TLB "$work/out" || shown
+}
+
+not_a_file() { # what is in its place does not stop anybody
+    mkdir "$work/fifo" && mkfifo "$work/fifo/probe.json" &&
+        printf 'a b c\n' | STATE_DIRECTORY=$work/fifo timeout 10 "$mtl" trace - --format tokens --cache auto >/dev/null 2>&1
 }
 
 # --- steps
@@ -82,6 +87,8 @@ unset MTL_DEBUG_PROBE_CONTROL
 
 step "--cache auto takes it" sh -c "
     printf 'a b c a b c\n' | '$mtl' trace - --format tokens --cache auto 2>&1 >/dev/null | grep 'as probe says'"
+
+step "a pipe in its place is passed over" not_a_file
 
 # --- messages
 

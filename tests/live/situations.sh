@@ -35,6 +35,12 @@ count_goes_on() { # FILE written by ticker
     within 20 sh -c "[ \"\$(cat '$1')\" -gt $before ]"
 }
 
+# A target that needs to do no more than go round: mtl stub FILE, a word of each line
+round_and_round() { # MIB: the file
+    printf '%s\n' pattern,working_set_MiB,stride_bytes,repeats "stride,$1,64,1000000000" >"$work/round-$1.csv"
+    echo "$work/round-$1.csv"
+}
+
 as_nobody() { setpriv --reuid nobody --regid nogroup --clear-groups "$@"; }
 
 # --- processes
@@ -69,7 +75,7 @@ ends_too_early() {
 
 processes() {
     start_mtld
-    start target workload scan --working-set 4M
+    start target mtl stub "$(round_and_round 4)"
     target=$pid
     gone=$(gone_pid)
     step "no such process: track" gives 1 "there is no process $gone: it has ended, or the number is wrong" mtl track "$gone"
@@ -119,7 +125,8 @@ paranoid() {
 registers_taken() {
     start holder hold_registers
     within 10 grep -q held "$work/holder.out" || { cat "$work/holder.err"; return 1; }
-    gives 4 'sampling is impossible here: .*debug registers' mtl run --duration 5 -- workload scan --working-set 2M
+    gives 4 'sampling is impossible here: .*debug registers' mtl run --duration 5 -- \
+        mtl stub "$(round_and_round 2)"
     result=$?
     stop holder
     return $result
@@ -261,7 +268,8 @@ commands() {
     step "mtl run: command not found" gives 1 'cannot run /nowhere/prog: no such program' mtl run -- /nowhere/prog
     step "mtl run: not a program" gives 1 'cannot run ./README.md: Permission denied' mtl run -- ./README.md
     step "mtl run: no command" gives 2 'CMD .* is missing' mtl run --json
-    step "mtl run: too short for a curve" gives 3 'not enough yet: ' mtl run --duration 0.2 -- workload scan --working-set 2M
+    step "mtl run: too short for a curve" gives 3 'not enough yet: ' mtl run --duration 0.2 -- \
+        mtl stub "$(round_and_round 2)"
     step "mtl run --json: standard output is the object alone" only_the_object
     step "mtl run: the command ends first" command_ends_itself
     step "mtl run: the command ignores SIGTERM" ignores_sigterm

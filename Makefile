@@ -236,7 +236,8 @@ check-live: $(LIVE) | deps-check
 	$(Q)tests/live/run.sh
 check-accuracy: $(LIVE) | deps-check
 	$(Q)tests/live/run.sh accuracy
-check-kernels: $(LIVE) $(BUILD)/unit/test_address_source $(BUILD)/unit/test_cpu_events | deps-check
+check-kernels: $(LIVE) $(addprefix $(BUILD)/unit/,test_address_source test_address_heat test_cpu_events) | \
+		deps-check
 	$(Q)tests/kernels/run.sh
 check-systemd: $(LIVE) | deps-systemd
 	$(Q)tests/systemd/run.sh

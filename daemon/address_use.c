@@ -27,8 +27,10 @@
 
 #define PART 0.25
 
-/* What a sample takes from the process. Page faults: the program and the event before it, measured
- * (tests/bench). PMUs: interrupt, record and program; from the literature, not measured here. */
+/* What a sample takes from the process. Page faults: what a fault's CPU time grows by when the
+ * event is on, 1.0 to 1.1 us on a virtual machine with 6.18 (median over 60 turns of 8192 faults
+ * with and without; 0.65 us of it in the program). PMUs: interrupt, record and program; from the
+ * literature, not measured here. */
 static const double sample_seconds[] = {
         [PMU_LOADS] = 2e-6,
         [PMU_STORES] = 2e-6,

@@ -10,7 +10,10 @@ build=${MTL_BUILD:-build}
 # unit tests that need the kernel go along, with the library they are linked with besides
 library=$build/tests/libcmocka.so.0
 install -m 755 "$(ldd "$build/unit/test_address_source" | sed -n 's/.*libcmocka.so.0 => \([^ ]*\) .*/\1/p')" "$library"
+set -- --program "$library"
+for test in test_address_source test_address_heat test_cpu_events; do
+    set -- "$@" --program "$build/unit/$test"
+done
 for cpus in 1 2; do
-    MTL_MACHINE=emulated tests/machine/run.sh --cpus $cpus --program "$library" \
-        --program "$build/unit/test_address_source" --program "$build/unit/test_cpu_events" -- tests/kernels/steps.sh $cpus
+    MTL_MACHINE=emulated tests/machine/run.sh --cpus $cpus "$@" -- tests/kernels/steps.sh $cpus
 done

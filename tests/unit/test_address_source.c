@@ -24,11 +24,13 @@
 #include "address_source.h"
 #include "cpu_events.h"
 #include "live_fixture.h"
+#include "perf_syscall.h"
 
 #define PAGE 4096UL
 #define INDEX 7
 #define FLOOD 60000 /* MTL_FLOOD in the environment says otherwise */
 #define FLOOD_PAGES 8192
+#define UNSETTLED 16 /* due before the latest look, and of those seen meanwhile */
 
 static void *region; /* the same in the child */
 
@@ -92,10 +94,41 @@ static void assert_complete(struct bench *bench, const struct address_counts *co
 	assert_int_equal(ours, counts->zero + counts->kernel + counts->filtered +
 	                               counts->delivered + counts->lost);
 	assert_int_equal(counts->delivered, bench->delivered);
-	/* the kernel skips a sample when it comes upon a task that was preempted inside bpf(2) */
-	assert_true(counts->unseen <= 10 + counts->due / 1000);
 	/* counters are read first, and other processes fault meanwhile */
 	assert_true(counts->due > 0.98 * counts->seen - 1000);
+}
+
+/* The kernel's own count of that process's faults, from now on: what the event produces of it. */
+static int count_faults(pid_t pid)
+{
+	struct perf_event_attr attr = {
+	        .type = PERF_TYPE_SOFTWARE,
+	        .size = sizeof(attr),
+	        .config = PERF_COUNT_SW_PAGE_FAULTS,
+	};
+	int fd = perf_syscall(&attr, pid, -1, -1);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static uint64_t counted(int fd)
+{
+	uint64_t count;
+
+	assert_int_equal(read(fd, &count, sizeof(count)), sizeof(count));
+	close(fd);
+	return count;
+}
+
+/* Of `produced` samples of the process none is unaccounted for: the kernel skips one when it comes
+ * upon a CPU where somebody was preempted inside bpf(2), and that one shows as unseen, which
+ * counts those of all processes. */
+static void assert_none_missing(
+        const struct address_counts *counts, uint64_t seen, uint64_t produced)
+{
+	assert_true(seen <= produced);
+	assert_true(produced - seen <= counts->unseen + UNSETTLED);
 }
 
 /* Touches that many fresh pages; answers how many faults that made. */
@@ -113,6 +146,12 @@ static uint64_t fault(uint64_t pages)
 	return after.ru_minflt - before.ru_minflt;
 }
 
+static void ask(const struct live_child *child, uint64_t pages)
+{
+	live_order(child, pages);
+	live_answer(child);
+}
+
 static void make_region(void)
 {
 	region = mmap(NULL, FLOOD_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -127,17 +166,20 @@ static void test_addresses_are_those_touched(void **state)
 	struct live_child child;
 	struct address_counts counts;
 	struct bench bench;
+	int counter;
 
 	(void)state;
 	if (!live_possible())
 		skip();
 	child = live_start(fault);
+	ask(&child, 0);
+	counter = count_faults(child.pid);
 	begin(&bench, &event, 65536, child.pid);
-	live_order(&child, 500);
-	live_answer(&child);
+	ask(&child, 500);
 	address_source_consume(bench.addresses);
 	counts = counts_of(&bench);
 	assert_complete(&bench, &counts);
+	assert_none_missing(&counts, bench.delivered, counted(counter));
 	assert_true(bench.inside + counts.unseen >= 500 && bench.inside <= 500);
 	assert_true(bench.delivered < 1000); /* the rest is what the child needs besides */
 	assert_int_equal(bench.wrong, 0);
@@ -154,27 +196,29 @@ static void test_a_flood_is_accounted_for(void **state)
 	struct address_counts counts;
 	struct bench bench;
 	const char *asked = getenv("MTL_FLOOD");
-	uint64_t faults, flood = asked ? strtoul(asked, NULL, 10) : FLOOD;
+	uint64_t produced, flood = asked ? strtoul(asked, NULL, 10) : FLOOD;
+	int counter;
 
 	(void)state;
 	if (!live_possible())
 		skip();
 	child = live_start(fault);
+	ask(&child, 0);
+	counter = count_faults(child.pid);
 	begin(&bench, &event, 4096, child.pid);
 	live_order(&child, flood);
 	for (struct pollfd answer = {.fd = child.answers, .events = POLLIN};
 	        poll(&answer, 1, 50) == 0;)
 		address_source_consume(bench.addresses);
-	faults = live_answer(&child);
+	assert_true(live_answer(&child) >= flood);
 	address_source_consume(bench.addresses);
 	counts = counts_of(&bench);
-	print_message("%lu faults: %lu delivered, %lu lost, %lu unseen\n", faults, counts.delivered,
-	        counts.lost, counts.unseen);
+	produced = counted(counter);
+	print_message("%lu produced: %lu delivered, %lu lost; of all processes %lu unseen\n",
+	        produced, counts.delivered, counts.lost, counts.unseen);
 	assert_complete(&bench, &counts);
-	assert_true(faults >= flood && counts.seen - counts.foreign + counts.unseen >= faults);
-	assert_true(counts.seen - counts.foreign < faults * 1.001 + 10);
-	assert_true(llabs((long long)(bench.process->faults - bench.process->samples)) <=
-	            (long long)counts.unseen + 10); /* births see the same */
+	assert_none_missing(&counts, counts.delivered + counts.lost, produced);
+	assert_none_missing(&counts, bench.process->faults, produced); /* births see the same */
 	assert_true(counts.lost > flood / 4);
 	assert_true(counts.delivered > 100);
 	live_stop(&child);

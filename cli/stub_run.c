@@ -36,8 +36,9 @@
 #define GRAIN 16
 #define PAGE_BYTES 4096
 #define FILL 0xa5
-#define FRAMES 2048 /* of what is called from the recursion, at most */
-#define MARGIN 1.25 /* changes cost more than usual at times */
+#define FRAMES 2048     /* of what is called from the recursion, at most */
+#define MOVED (4 << 20) /* bytes */
+#define MARGIN 1.25     /* changes cost more than usual at times */
 #define NANO 1e9
 
 #define NEVER_INLINED __attribute__((noinline, noclone))
@@ -98,7 +99,9 @@ static double stack_cost(const struct run *run, const struct stub_costs *costs)
 	       costs->touch_seconds * fmax(0, (double)more - pages * PAGE_BYTES);
 }
 
-/* One page more than is sure: malloc may begin another. */
+/* One page more than is sure: malloc may begin another. It may also move the block, all of whose
+ * pages are then new: up to a size that is taken for granted, beyond it changes would come too
+ * early. */
 static double heap_cost(const struct run *run, const struct stub_costs *costs)
 {
 	int64_t pages;
@@ -106,6 +109,8 @@ static double heap_cost(const struct run *run, const struct stub_costs *costs)
 	if (run->heap_bytes == run->heap.bytes)
 		return 0;
 	pages = stub_heap_pages(&run->heap, run->heap_bytes);
+	if (run->heap_bytes > run->heap.bytes && run->heap_bytes <= MOVED)
+		pages = (int64_t)(run->heap_bytes / PAGE_BYTES);
 	return costs->heap_step_seconds + costs->heap_break_seconds +
 	       (run->heap_bytes > run->heap.bytes
 	                       ? costs->heap_fault_seconds * (1 + fmax(0, (double)pages))

@@ -73,7 +73,7 @@ step "a VM that counts: counters without PEBS" answers "$(rung pebs fails max_pr
 step "what is taken: PEBS" answers '.chosen == "pebs"' --root "$work/intel-server"
 step "and IBS" answers '.chosen == "ibs"' --root "$work/amd-server"
 step "and PEBS of both halves" answers '.chosen == "pebs"' --root "$work/hybrid-laptop"
-step "counters are not used yet, and it says so" answers ".chosen == \"watchpoints\" and $(rung counters works 'not used: this version')" \
+step "and counters" answers ".chosen == \"counters\" and $(rung counters works 'counts accesses: MEM_INST_RETIRED.ALL_LOADS')" \
     --root "$work/vm-with-counters"
 step "every rung has its members" answers 'all(.rungs[]; [has("name", "works", "reason", "fix", "gain")] | all) and ([.rungs[].name] == ["pebs", "ibs", "counters", "watchpoints", "none"])' \
     --root "$work/intel-server"

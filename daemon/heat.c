@@ -201,7 +201,8 @@ static double worth_at(const struct heat_point *point, double moment)
 	return point->lines * exp((point->moment - moment) / MEMORY);
 }
 
-static void sort_map(struct heat_map *map)
+/* Returns what a point is worth at most. */
+static double sort_map(struct heat_map *map)
 {
 	struct heat_point sorted[HEAT_POINTS];
 	double worth[HEAT_POINTS], cap;
@@ -216,6 +217,7 @@ static void sort_map(struct heat_map *map)
 	cap = CAP * median(worth, map->n);
 	for (unsigned i = 0; i < map->n; i++)
 		map->before[i + 1] = map->before[i] + fmin(worth[i], cap);
+	return cap;
 }
 
 /* What the place of a point is taken for: pages spread evenly over its region. */
@@ -315,15 +317,12 @@ static void start_shares(struct heat *heat)
 void heat_refresh(struct heat *heat)
 {
 	const struct heat_map *touched = &heat->map[HEAT_TOUCHED];
-	double lines[HEAT_POINTS], cap;
+	double lines[HEAT_POINTS], cap[HEAT_SOURCES];
 
 	for (unsigned source = 0; source < HEAT_SOURCES; source++)
-		sort_map(&heat->map[source]);
+		cap[source] = sort_map(&heat->map[source]);
 	for (unsigned i = 0; i < touched->n; i++)
-		lines[i] = worth_at(&touched->ring[i], newest(touched));
-	cap = CAP * median(lines, touched->n);
-	for (unsigned i = 0; i < touched->n; i++)
-		lines[i] = fmin(lines[i], cap);
+		lines[i] = fmin(worth_at(&touched->ring[i], newest(touched)), cap[HEAT_TOUCHED]);
 	start_shares(heat);
 	for (unsigned round = 0; round < ROUNDS; round++)
 		improve(heat, touched->ring, lines, touched->n);

@@ -20,20 +20,6 @@
 #include "resctrl_session.h"
 #include "resctrl_tasks.h"
 
-/* The process of a thread; 0: it has ended. */
-static int process_of(struct resctrl_session *session, int tid)
-{
-	_cleanup_free_ char *text = NULL;
-	char path[RESCTRL_PATH];
-	const char *line;
-
-	snprintf(path, sizeof(path), "%d/status", tid);
-	if (resctrl_read(session->proc, path, &text) < 0)
-		return 0;
-	line = strstr(text, "\nTgid:");
-	return line ? atoi(line + 6) : 0;
-}
-
 static int list_members(struct resctrl_session *session, const char *group, struct pid_set *set)
 {
 	_cleanup_free_ char *text = NULL;
@@ -50,7 +36,7 @@ static int list_members(struct resctrl_session *session, const char *group, stru
 
 		if (end == at)
 			break;
-		pid = process_of(session, tid);
+		pid = resctrl_process_of(session, tid);
 		r = pid ? pid_set_add(set, pid) : 0;
 	}
 	pid_set_sort(set);

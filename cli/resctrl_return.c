@@ -17,19 +17,6 @@
 
 #define PASSES 100 /* over tasks that keep starting others */
 
-/* The process of a thread; the thread itself when that cannot be found. */
-static int process_of(struct resctrl_session *session, int tid)
-{
-	_cleanup_free_ char *text = NULL;
-	char path[64], *at;
-
-	snprintf(path, sizeof(path), "%d/status", tid);
-	if (resctrl_read(session->proc, path, &text) < 0)
-		return tid;
-	at = strstr(text, "\nTgid:");
-	return at ? atoi(at + strlen("\nTgid:")) : tid;
-}
-
 /* The control group of "A/mon_groups/m": "A". true: it is a monitoring group. */
 static bool control_group(const char *group, char *ret_control)
 {
@@ -92,8 +79,8 @@ int resctrl_tasks_return(
 		for (char *end, *at = text; isdigit((unsigned char)*at);
 		        at = end + (*end == '\n')) {
 			int tid = (int)strtol(at, &end, 10);
-			const char *former =
-			        resctrl_journal_former(journal, tid, process_of(session, tid));
+			int pid = resctrl_process_of(session, tid) ?: tid;
+			const char *former = resctrl_journal_former(journal, tid, pid);
 
 			/* Whoever was in the default group gets there when ours is removed. */
 			if (former && *former)

@@ -77,6 +77,19 @@ int resctrl_group_of(
 	             : 0;
 }
 
+int resctrl_process_of(struct resctrl_session *session, int tid)
+{
+	_cleanup_free_ char *text = NULL;
+	char path[64];
+	const char *line;
+
+	snprintf(path, sizeof(path), "%d/status", tid);
+	if (resctrl_read(session->proc, path, &text) < 0)
+		return 0;
+	line = strstr(text, "\nTgid:");
+	return line ? atoi(line + strlen("\nTgid:")) : 0;
+}
+
 bool resctrl_is_within(const char *path, const char *group)
 {
 	size_t length = strlen(group);

@@ -2,7 +2,7 @@
 #ifndef MTL_CLI_RESCTRL_TASKS_H
 #define MTL_CLI_RESCTRL_TASKS_H
 
-/* Threads and the groups they are in. All of this under the lock. */
+/* Threads and the groups they are in. Whatever changes that is under the lock. */
 
 #include "resctrl_journal.h"
 
@@ -18,6 +18,9 @@ int resctrl_tasks_move(struct resctrl_session *session, struct resctrl_journal *
 /* "", "A" or "A/mon_groups/m". -ESRCH without a sentence: the thread has ended. */
 int resctrl_group_of(
         struct resctrl_session *session, int pid, int tid, char ret_group[RESCTRL_PATH]);
+
+/* The process of a thread; 0: that cannot be found, for it has ended. */
+int resctrl_process_of(struct resctrl_session *session, int tid);
 
 /* It is that group, or a monitoring group of it. */
 bool resctrl_is_within(const char *path, const char *group);

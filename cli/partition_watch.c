@@ -234,10 +234,11 @@ static int judge(struct watch *watch, struct cache_partition *taken_over)
 	        .controller = &watch->controller,
 	        .time = watch->world->now(watch->world->data)};
 
-	if (in_force_parts(&watch->in_force, &partition->list, &in_force) < 0 ||
-	        in_force_state(&watch->in_force, division, &state) < 0)
+	if (in_force_parts(&watch->in_force, &partition->list, &in_force) < 0)
 		return end(watch, MTL_FAILED, "out of memory");
 	decision.in_force = in_force.ways ? &in_force : NULL;
+	if (mtl_division_state_new(division, decision.in_force, &state) < 0)
+		return end(watch, MTL_FAILED, "out of memory");
 	decide(watch, &state, divided ? &division->chosen : &division->whole,
 	        is_same(division, &in_force, &best), &decision);
 	if (act(watch, partition, &decision))

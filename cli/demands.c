@@ -322,6 +322,20 @@ int demands_load(const struct options *options, int n, char **operands,
 	return MTL_DONE;
 }
 
+void demand_cell(const struct demand_operand *operand, char ret_text[DEMAND_CELL])
+{
+	char name[DEMAND_CELL / 2], comm[DEMAND_CELL / 2];
+
+	show_name(operand->comm, comm, sizeof(comm));
+	snprintf(ret_text, DEMAND_CELL, "%s%s%s", show_name(operand->name, name, sizeof(name)),
+	        operand->n_pids ? " " : "", operand->n_pids ? comm : "");
+}
+
+char *demand_size_format(const struct demand_list *list, double size, char *ret_text)
+{
+	return (list->operands[0].is_data ? count_format : size_format)(size, ret_text);
+}
+
 void demand_csv_name(FILE *file, const struct demand_operand *operand)
 {
 	fputc('"', file);

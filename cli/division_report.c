@@ -16,25 +16,17 @@
 #define TEXT 640
 #define NAME 40
 
-static char *size_text(const struct division *division, double size, char *ret_text)
-{
-	return (division->list->operands[0].is_data ? count_format : size_format)(size, ret_text);
-}
-
 /* --- for people */
 
 static int add_group(struct table *table, const struct division *division, size_t i)
 {
-	const struct demand_operand *operand = &division->list->operands[i];
-	char name[2 * NAME], shown[NAME], comm[NAME], ways[NUMBER_TEXT], bytes[NUMBER_TEXT],
-	        mask[NUMBER_TEXT], misses[NUMBER_TEXT], equal[NUMBER_TEXT], whole[NUMBER_TEXT];
+	char name[DEMAND_CELL], ways[NUMBER_TEXT], bytes[NUMBER_TEXT], mask[NUMBER_TEXT],
+	        misses[NUMBER_TEXT], equal[NUMBER_TEXT], whole[NUMBER_TEXT];
 	const char *cells[] = {name, ways, bytes, mask, misses, equal, whole};
 
-	snprintf(name, sizeof(name), "%s%s%s", show_name(operand->name, shown, sizeof(shown)),
-	        operand->n_pids ? " " : "",
-	        operand->n_pids ? show_name(operand->comm, comm, sizeof(comm)) : "");
+	demand_cell(&division->list->operands[i], name);
 	snprintf(ways, sizeof(ways), "%u", division->ways[i]);
-	size_text(division, division->ways[i] * division->way_bytes, bytes);
+	demand_size_format(division->list, division->ways[i] * division->way_bytes, bytes);
 	mtl_division_mask(division, i, mask);
 	count_format(division->chosen.misses[i], misses);
 	count_format(division->equal.misses[i], equal);
@@ -132,8 +124,8 @@ int division_report(FILE *file, const struct division *division, const struct te
 	int r;
 
 	fprintf(file, "A cache of %s in %u ways of %s, objective %s. In %s:\n\n",
-	        size_text(division, division->cache.bytes, size), division->cache.ways,
-	        size_text(division, division->way_bytes, way),
+	        demand_size_format(division->list, division->cache.bytes, size),
+	        division->cache.ways, demand_size_format(division->list, division->way_bytes, way),
 	        mtl_objective_name(division->objective), mtl_demands_unit(division->list));
 	r = print_table(file, division, terminal);
 	if (r < 0)

@@ -25,11 +25,6 @@
 #define PLOT_STEPS 160 /* 16 a doubling */
 #define PLOT_BELOW 8   /* doublings */
 
-static char *size_text(const struct share *share, double size, char *ret_text)
-{
-	return (share->list->operands[0].is_data ? count_format : size_format)(size, ret_text);
-}
-
 /* --- for people */
 
 static void worse_cell(double alone, double together, char ret_text[CELL])
@@ -59,23 +54,14 @@ static void neighbour_cell(const struct share *share, size_t i, char ret_text[CE
 		        count_format(share->together[i] - share->without[i * n + worst], number));
 }
 
-static void name_cell(const struct demand_operand *operand, char ret_text[CELL])
-{
-	char name[40], comm[40];
-
-	show_name(operand->comm, comm, sizeof(comm));
-	snprintf(ret_text, CELL, "%s%s%s", show_name(operand->name, name, sizeof(name)),
-	        operand->n_pids ? " " : "", operand->n_pids ? comm : "");
-}
-
 static int add_row(struct table *table, const struct share *share, size_t i)
 {
-	char name[CELL], worse[CELL], neighbour[CELL];
+	char name[DEMAND_CELL], worse[CELL], neighbour[CELL];
 	char occupancy[NUMBER_TEXT], alone[NUMBER_TEXT], together[NUMBER_TEXT];
 	const char *cells[] = {name, occupancy, alone, together, worse, neighbour};
 
-	name_cell(&share->list->operands[i], name);
-	size_text(share, share->occupancy[i], occupancy);
+	demand_cell(&share->list->operands[i], name);
+	demand_size_format(share->list, share->occupancy[i], occupancy);
 	count_format(share->alone[i], alone);
 	count_format(share->together[i], together);
 	worse_cell(share->alone[i], share->together[i], worse);
@@ -102,7 +88,7 @@ static void print_heading(FILE *file, const struct share *share, const char *sou
 	const struct demand_list *list = share->list;
 	char size[NUMBER_TEXT], time[NUMBER_TEXT];
 
-	fprintf(file, "A cache of %s%s%s%s, ", size_text(share, share->size_bytes, size),
+	fprintf(file, "A cache of %s%s%s%s, ", demand_size_format(list, share->size_bytes, size),
 	        source ? " (this machine's, by " : "", source ?: "", source ? ")" : "");
 	if (isinf(share->time))
 		fprintf(file, "which holds all that they touch.");

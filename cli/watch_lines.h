@@ -40,7 +40,7 @@ struct watch_outcome {
 void watch_say_decision(struct watch_lines *lines, const struct watch_decision *decision);
 void watch_say_outcome(struct watch_lines *lines, const struct watch_outcome *outcome);
 
-/* "skipped", "dropped" (a group, else NULL), "gathered" or "ended", and why. */
+/* "skipped", "dropped" (a group, else NULL), "gathered", "failed" or "ended", and why. */
 void watch_say(struct watch_lines *lines, const char *event, const char *group, const char *reason);
 
 #endif

@@ -16,18 +16,17 @@
 #include "question.h"
 
 #define AGAIN_MILLISECONDS 200
+#define IDLE_SECONDS 60
 
-/* Longer than it takes to ask again. */
-static int idle_seconds(const struct options *options)
+int await_idle_seconds(const struct options *options)
 {
-	return !(options->interval > AWAIT_IDLE_SECONDS / 2)
-	               ? AWAIT_IDLE_SECONDS
-	               : (int)fmin(3 * options->interval, 1e9);
+	return !(options->interval > IDLE_SECONDS / 2) ? IDLE_SECONDS
+	                                               : (int)fmin(3 * options->interval, 1e9);
 }
 
 static int track(struct question *question)
 {
-	int idle = idle_seconds(question->options);
+	int idle = await_idle_seconds(question->options);
 	struct json_object *parameters = question_track(question->pid, idle);
 	int r = question_ask(
 	        question->client, question->options->socket, "Track", parameters, NULL, NULL);

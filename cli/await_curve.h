@@ -8,7 +8,6 @@
 #include "options.h"
 
 #define AWAIT_SECONDS 10.0 /* usual patience */
-#define AWAIT_IDLE_SECONDS 60
 
 struct question {
 	const struct options *options;
@@ -19,6 +18,10 @@ struct question {
 	bool progressed; /* a progress line is on the terminal */
 	bool shown;      /* a curve */
 };
+
+/* After how long without a question mtld is to forget a process: longer than it takes to ask again.
+ */
+int await_idle_seconds(const struct options *options);
 
 /* The first curve within so many seconds. Returns an exit code, having said what was wrong. */
 int await_curve(struct question *question, double seconds, struct json_object **ret_curve);

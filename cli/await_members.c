@@ -80,7 +80,7 @@ int members_track(struct client *client, const struct options *options, struct m
 		if (code != MTL_DONE || members[i].state != MEMBER_NEW)
 			continue;
 		code = ask(client, options, "Track",
-		        question_track(members[i].pid, AWAIT_IDLE_SECONDS), &members[i],
+		        question_track(members[i].pid, await_idle_seconds(options)), &members[i],
 		        MEMBER_WAITING);
 		*ret_tracked += members[i].state == MEMBER_WAITING;
 	}

@@ -213,7 +213,8 @@ static int ask_group(const struct loading *loading, struct client *client, size_
 		        "tracking %zu process%s of %s from now on, until %d s after the last "
 		        "question",
 		        tracked, tracked == 1 ? "" : "es",
-		        show_name(operand->name, shown, sizeof(shown)), AWAIT_IDLE_SECONDS);
+		        show_name(operand->name, shown, sizeof(shown)),
+		        await_idle_seconds(options));
 	return code;
 }
 

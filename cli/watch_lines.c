@@ -88,7 +88,7 @@ static void put_object(struct watch_lines *lines, struct json_object *object, in
 
 static int put_string(struct json_object *object, const char *key, const char *text)
 {
-	return text ? mtl_json_put(object, key, json_object_new_string(text))
+	return text ? mtl_json_put(object, key, mtl_json_text_new(text))
 	            : mtl_json_put_number(object, key, NAN);
 }
 

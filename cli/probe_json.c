@@ -11,23 +11,9 @@
 
 #include "json_fields.h"
 
-struct number {
-	const char *name;
-	double value;
-};
-
 static double known(double number)
 {
 	return number > 0 ? number : NAN;
-}
-
-static int put_numbers(struct json_object *object, const struct number *numbers, size_t n)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < n; i++)
-		r = mtl_json_put_number(object, numbers[i].name, numbers[i].value);
-	return r;
 }
 
 static int put_text(struct json_object *object, const char *name, const char *text)
@@ -36,8 +22,8 @@ static int put_text(struct json_object *object, const char *name, const char *te
 }
 
 #define PUT_NUMBERS(object, ...)                                                                   \
-	put_numbers(object, (const struct number[]){__VA_ARGS__},                                  \
-	        sizeof((const struct number[]){__VA_ARGS__}) / sizeof(struct number))
+	mtl_json_put_numbers(object, (const struct json_number[]){__VA_ARGS__},                    \
+	        sizeof((const struct json_number[]){__VA_ARGS__}) / sizeof(struct json_number))
 
 static int put_verdict(struct json_object *object, const struct probe_step *step)
 {

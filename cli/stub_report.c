@@ -87,26 +87,12 @@ static double total_fraction(const struct stub_result *result)
 
 /* --- JSON */
 
-struct number {
-	const char *name;
-	double value;
-};
-
-static int put_numbers(struct json_object *object, const struct number *numbers, size_t n)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < n; i++)
-		r = mtl_json_put_number(object, numbers[i].name, numbers[i].value);
-	return r;
-}
-
 static int add_point(struct json_object *array, const struct stub_result *result, size_t i,
         const struct request *request)
 {
 	const struct stub_measure *measure = &result->measures[i];
 	struct json_object *point = json_object_new_object();
-	const struct number numbers[] = {
+	const struct json_number numbers[] = {
 	        {"line", result->file->json ? NAN : (double)result->file->rows[i].place},
 	        {"requested_seconds", request->seconds},
 	        {"measured_seconds", measure->seconds},
@@ -119,7 +105,7 @@ static int add_point(struct json_object *array, const struct stub_result *result
 	};
 	int r = mtl_json_append(array, point);
 
-	return r ?: put_numbers(point, numbers, sizeof(numbers) / sizeof(numbers[0]));
+	return r ?: mtl_json_put_numbers(point, numbers, sizeof(numbers) / sizeof(numbers[0]));
 }
 
 static int put_points(struct json_object *object, const struct stub_result *result)
@@ -139,14 +125,14 @@ static int put_deviation(struct json_object *object, const struct stub_result *r
 {
 	struct stub_deviation deviation = stub_result_deviation(result);
 	struct json_object *member = json_object_new_object();
-	const struct number numbers[] = {
+	const struct json_number numbers[] = {
 	        {"stack_bytes", deviation.stack_bytes},
 	        {"heap_bytes", deviation.heap_bytes},
 	        {"time_fraction", deviation.time_fraction},
 	};
 	int r = mtl_json_put(object, "max_deviation", member);
 
-	return r ?: put_numbers(member, numbers, sizeof(numbers) / sizeof(numbers[0]));
+	return r ?: mtl_json_put_numbers(member, numbers, sizeof(numbers) / sizeof(numbers[0]));
 }
 
 static int put_calibration(struct json_object *object, const struct stub_result *result)
@@ -261,7 +247,10 @@ int stub_calibration_show(
 {
 	const struct stub_overhead *overhead = &calibration->overhead;
 	const struct stub_costs *costs = &calibration->costs;
-	const struct number times[] = {
+	const struct {
+		const char *name;
+		double seconds;
+	} times[] = {
 	        {"a point", costs->base_seconds},
 	        {"a stack step", costs->stack_step_seconds},
 	        {"a page of new stack", costs->stack_fault_seconds},
@@ -273,7 +262,7 @@ int stub_calibration_show(
 	};
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		fprintf(file, "%-26s %.3f us\n", times[i].name, times[i].value * 1e6);
+		fprintf(file, "%-26s %.3f us\n", times[i].name, times[i].seconds * 1e6);
 	fprintf(file, "%-26s %u bytes\n%-26s %u bytes\n%-26s %u bytes, and no fewer than %u\n%-26s",
 	        "a call takes", overhead->stack.call_bytes, "alloca() again takes",
 	        overhead->stack.alloca_bytes, "malloc takes", overhead->heap.header_bytes,

@@ -60,6 +60,15 @@ int mtl_json_put_number(struct json_object *object, const char *name, double num
 	return json_object_object_add(object, name, NULL) < 0 ? -ENOMEM : 0;
 }
 
+int mtl_json_put_numbers(struct json_object *object, const struct json_number *numbers, size_t n)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = mtl_json_put_number(object, numbers[i].name, numbers[i].value);
+	return r;
+}
+
 int mtl_json_append(struct json_object *array, struct json_object *value)
 {
 	if (!value)

@@ -58,6 +58,13 @@ int mtl_json_append(struct json_object *array, struct json_object *value);
 /* A number, null where it is not finite. -ENOMEM. */
 int mtl_json_put_number(struct json_object *object, const char *name, double number);
 
+/* Some of them. */
+struct json_number {
+	const char *name;
+	double value;
+};
+int mtl_json_put_numbers(struct json_object *object, const struct json_number *numbers, size_t n);
+
 /* The member of that type, or -EBADMSG. */
 int mtl_json_member(struct json_object *object, const char *name, enum json_type type,
         const struct json_place *place, struct json_object **ret_member);

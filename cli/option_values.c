@@ -98,6 +98,12 @@ size_t numbers_sort_unique(double *values, size_t n)
 	return kept;
 }
 
+double numbers_quantile(double *values, size_t n, double share)
+{
+	qsort(values, n, sizeof(*values), compare_numbers);
+	return values[(size_t)(share * (double)(n - 1) + 0.5)];
+}
+
 static size_t count_items(const char *text)
 {
 	size_t n = 1;

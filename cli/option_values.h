@@ -47,4 +47,7 @@ int value_output(const char *text, void *field, char *ret_error, size_t error_si
 /* In ascending order, without repeats; how many are left. */
 size_t numbers_sort_unique(double *values, size_t n);
 
+/* The value that so large a share of n > 0 of them is below (0.5: the median). Sorts them. */
+double numbers_quantile(double *values, size_t n, double share);
+
 #endif

@@ -79,9 +79,6 @@ struct probe {
 
 const char *probe_verdict_name(enum probe_verdict verdict);
 
-/* Sorts them. */
-double probe_quantile(double *values, size_t n, double share);
-
 /* n repeats of each; third may be NULL. */
 struct probe_row probe_row_of(unsigned count, const double *aliased, const double *spread,
         const double *reference, const double *third, size_t n);

@@ -17,6 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "option_values.h"
 #include "probe_chase.h"
 #include "probe_memory.h"
 #include "trace_memory.h"
@@ -85,10 +86,10 @@ int probe_capacity(struct probe *probe, double bytes_most)
 	for (unsigned k = 0; r == 0 && k < SWEEPS; k++)
 		r = sweep(&chain, curve, order, k % LARGE_EVERY == 0, times, counts);
 	for (size_t i = 0; r == 0 && i < curve->n; i++) {
-		curve->quiet[i] = probe_quantile(times[i], counts[i], 0.1);
-		curve->low[i] = probe_quantile(times[i], counts[i], 0.25);
-		curve->nanoseconds[i] = probe_quantile(times[i], counts[i], 0.5);
-		curve->high[i] = probe_quantile(times[i], counts[i], 0.75);
+		curve->quiet[i] = numbers_quantile(times[i], counts[i], 0.1);
+		curve->low[i] = numbers_quantile(times[i], counts[i], 0.25);
+		curve->nanoseconds[i] = numbers_quantile(times[i], counts[i], 0.5);
+		curve->high[i] = numbers_quantile(times[i], counts[i], 0.75);
 	}
 	return r;
 }

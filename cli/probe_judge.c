@@ -24,8 +24,9 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "option_values.h"
 
 #define STEP 1.5 /* from here on an access is said to miss */
 #define HELD 1.3 /* below it, to hit: twice as far from either as the control may be */
@@ -45,19 +46,6 @@ const char *probe_verdict_name(enum probe_verdict verdict)
 	return names[verdict];
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-double probe_quantile(double *values, size_t n, double share)
-{
-	qsort(values, n, sizeof(*values), compare);
-	return values[(size_t)(share * (double)(n - 1) + 0.5)];
-}
-
 /* Median of one / other, and half the interquartile range as a share of it. */
 static double ratio_of(const double *one, const double *other, size_t n, double *ret_noise)
 {
@@ -65,10 +53,9 @@ static double ratio_of(const double *one, const double *other, size_t n, double 
 
 	for (size_t i = 0; i < n; i++)
 		ratios[i] = one[i] / other[i];
-	middle = probe_quantile(ratios, n, 0.5);
-	*ret_noise = (ratios[(size_t)(0.75 * (double)(n - 1) + 0.5)] -
-	                     ratios[(size_t)(0.25 * (double)(n - 1) + 0.5)]) /
-	             2 / middle;
+	middle = numbers_quantile(ratios, n, 0.5);
+	*ret_noise = (numbers_quantile(ratios, n, 0.75) - numbers_quantile(ratios, n, 0.25)) / 2 /
+	             middle;
 	return middle;
 }
 
@@ -77,7 +64,7 @@ static double median_of(const double *values, size_t n)
 	double copy[n];
 
 	memcpy(copy, values, n * sizeof(*values));
-	return probe_quantile(copy, n, 0.5);
+	return numbers_quantile(copy, n, 0.5);
 }
 
 struct probe_row probe_row_of(unsigned count, const double *aliased, const double *spread,
@@ -140,7 +127,7 @@ static bool is_step(const struct probe_row *rows, size_t n, size_t at)
 	for (size_t i = at; i < n; i++)
 		behind[i - at] = rows[i].aliased;
 	return rows[at - 1].aliased <= HELD &&
-	       rows[at].aliased - 1 >= ARRIVED * (probe_quantile(behind, n - at, 0.5) - 1);
+	       rows[at].aliased - 1 >= ARRIVED * (numbers_quantile(behind, n - at, 0.5) - 1);
 }
 
 static double step_at(const struct probe_row *rows, size_t n, unsigned count)

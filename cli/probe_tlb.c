@@ -17,6 +17,7 @@
 
 #include <math.h>
 
+#include "option_values.h"
 #include "probe_chase.h"
 #include "probe_memory.h"
 
@@ -94,7 +95,7 @@ static double huge_ratio(const struct probe_tlb *result)
 	for (size_t i = 0; i < result->n_rows; i++)
 		if (result->step.measured && result->rows[i].count >= result->step.measured)
 			ratios[n++] = result->rows[i].third;
-	return n ? probe_quantile(ratios, n, 0.5) : NAN;
+	return n ? numbers_quantile(ratios, n, 0.5) : NAN;
 }
 
 static void explain(struct probe_tlb *result, bool is_huge)

@@ -18,6 +18,7 @@
 
 #include "cleanup.h"
 #include "json_fields.h"
+#include "option_values.h"
 #include "state_directory.h"
 #include "stub_clock.h"
 
@@ -47,19 +48,6 @@ static const struct json_field cost_fields[] = {
         COST(heap_release_seconds),
         COST(touch_seconds),
 };
-
-static int compare_numbers(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *values, size_t n)
-{
-	qsort(values, n, sizeof(*values), compare_numbers);
-	return values[n / 2];
-}
 
 /* A data file of STEPS rows, each followed by `back` where that is not none. */
 struct trial {
@@ -98,7 +86,7 @@ static int try(const struct stub_overhead *overhead, const struct trial *trial, 
 		}
 	}
 	if (r == 0)
-		*ret_seconds = median(costs, n);
+		*ret_seconds = numbers_quantile(costs, n, 0.5);
 	return r;
 }
 
@@ -119,7 +107,7 @@ static int touch_cost(double *ret_seconds)
 		__asm__ volatile("" : : "r"(block) : "memory");
 		costs[i] = (double)(stub_clock_now(&clock) - start) * 1e-9 / TOUCH_BYTES;
 	}
-	*ret_seconds = median(costs, STEPS);
+	*ret_seconds = numbers_quantile(costs, STEPS, 0.5);
 	return 0;
 }
 

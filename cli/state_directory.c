@@ -27,45 +27,20 @@
 
 #define MACHINE_TEXT 256
 
-static const char *const cpu_fields[] = {"model name", "cpu family", "model", "stepping"};
-#define N_CPU_FIELDS (sizeof(cpu_fields) / sizeof(cpu_fields[0]))
-
-/* "model name\t: AMD EPYC" of that field, or NULL */
-static const char *value_of(char *line, const char *field)
+static const char *or_else(const char *text, const char *unknown)
 {
-	size_t length = strlen(field);
-	char *colon = strchr(line, ':');
-
-	if (!colon || strncmp(line, field, length) != 0 ||
-	        (line[length] != '\t' && line[length] != ':'))
-		return NULL;
-	line[strcspn(line, "\n")] = '\0';
-	return colon[1] == ' ' ? colon + 2 : colon + 1;
-}
-
-static void read_cpu(char (*values)[96])
-{
-	_cleanup_fclose_ FILE *file = fopen("/proc/cpuinfo", "re");
-	char line[256];
-
-	while (file && fgets(line, sizeof(line), file) && line[0] != '\n')
-		for (size_t i = 0; i < N_CPU_FIELDS; i++) {
-			const char *value = value_of(line, cpu_fields[i]);
-
-			if (value)
-				snprintf(values[i], sizeof(values[i]), "%.95s", value);
-		}
+	return *text ? text : unknown;
 }
 
 void state_machine(char *ret_text, size_t size)
 {
-	char cpu[N_CPU_FIELDS][96] = {"unknown CPU", "?", "?", "?"};
+	struct cpu_identity cpu = machine_identity(NULL);
 	struct utsname kernel = {.release = "?"};
 
-	read_cpu(cpu);
 	uname(&kernel);
-	snprintf(ret_text, size, "%s, family %s model %s stepping %s, Linux %s, mtl %s", cpu[0],
-	        cpu[1], cpu[2], cpu[3], kernel.release, MTL_VERSION);
+	snprintf(ret_text, size, "%s, family %s model %s stepping %s, Linux %s, mtl %s",
+	        or_else(cpu.name, "unknown CPU"), or_else(cpu.family, "?"), or_else(cpu.model, "?"),
+	        or_else(cpu.stepping, "?"), kernel.release, MTL_VERSION);
 }
 
 int state_path(const char *name, char *ret_path, size_t size)

@@ -259,6 +259,7 @@ void cpu_identity_line(struct cpu_identity *identity, const char *line)
 		char *text;
 		size_t size;
 	} fields[] = {
+	        {"model name", identity->name, sizeof(identity->name)},
 	        {"vendor_id", identity->vendor, sizeof(identity->vendor)},
 	        {"cpu family", identity->family, sizeof(identity->family)},
 	        {"model", identity->model, sizeof(identity->model)},

@@ -34,6 +34,7 @@ struct cache_geometry {
 
 /* What the CPU is, as /proc/cpuinfo has it; "" where it does not say. */
 struct cpu_identity {
+	char name[96]; /* "model name" */
 	char vendor[32], family[16], model[16], stepping[16], microcode[32];
 	bool hypervisor;
 };

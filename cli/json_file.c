@@ -13,7 +13,7 @@
 
 #include "cleanup.h"
 
-int text_file_read(const char *path, char **ret_text, size_t *ret_length)
+static int read_text(const char *path, char **ret_text, size_t *ret_length)
 {
 	_cleanup_free_ char *text = NULL;
 	FILE *file = fopen(path, "re");
@@ -32,6 +32,16 @@ int text_file_read(const char *path, char **ret_text, size_t *ret_length)
 	*ret_text = length < 0 ? NULL : TAKE_PTR(text);
 	*ret_length = length < 0 ? 0 : (size_t)length;
 	return 0;
+}
+
+int text_file_read(const char *path, char **ret_text, size_t *ret_length, char *ret_error,
+        size_t error_size)
+{
+	int r = read_text(path, ret_text, ret_length);
+
+	if (r < 0)
+		snprintf(ret_error, error_size, "%s", strerror(-r));
+	return r;
 }
 
 static struct json_object *parse(
@@ -86,12 +96,8 @@ int json_file_read(
 {
 	_cleanup_free_ char *text = NULL;
 	size_t length = 0;
-	int r = text_file_read(path, &text, &length);
+	int r = text_file_read(path, &text, &length, ret_error, error_size);
 
-	if (r < 0) {
-		snprintf(ret_error, error_size, "%s", strerror(-r));
-		return r;
-	}
 	/* No JSON has the NUL byte that a reading may end with. */
-	return json_text_read(text ?: "", length, ret_object, ret_error, error_size);
+	return r ?: json_text_read(text ?: "", length, ret_object, ret_error, error_size);
 }

@@ -7,9 +7,10 @@
 
 /*
  * A file up to its first NUL byte, which is then the last of `length`; NULL and 0 of an empty one.
- * Negative errno.
+ * Negative errno, in its own words in ret_error.
  */
-int text_file_read(const char *path, char **ret_text, size_t *ret_length);
+int text_file_read(const char *path, char **ret_text, size_t *ret_length, char *ret_error,
+        size_t error_size);
 
 /* The one JSON value of a text that ends with a NUL byte not counted in length. -EBADMSG like
  * json_file_read(). */

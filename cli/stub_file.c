@@ -300,13 +300,9 @@ int stub_file_read(const char *path, struct stub_file *ret_file, char *ret_error
 {
 	_cleanup_free_ char *text = NULL;
 	size_t length = 0;
-	int r = text_file_read(path, &text, &length);
+	int r = text_file_read(path, &text, &length, ret_error, error_size);
 
-	if (r < 0) {
-		snprintf(ret_error, error_size, "%s", strerror(-r));
-		return r;
-	}
-	return stub_file_parse(text ?: "", length, ret_file, ret_error, error_size);
+	return r ?: stub_file_parse(text ?: "", length, ret_file, ret_error, error_size);
 }
 
 /* --- sums */

@@ -52,7 +52,7 @@ static int refuse_line(struct said said, size_t line, const char *reason)
 	return -EBADMSG;
 }
 
-static int add_row(struct stub_file *file, const struct stub_row *row)
+int stub_file_add(struct stub_file *file, const struct stub_row *row)
 {
 	struct stub_row *rows = file->rows;
 
@@ -153,7 +153,7 @@ static int read_line(char *text, size_t line, const struct columns *columns, str
 		return refuse_line(said, line, reason);
 	if (file->n == STUB_ROWS_MAX)
 		return refuse_line(said, line, "more than 10^6 points");
-	return add_row(file, &row);
+	return stub_file_add(file, &row);
 }
 
 /* Why a line is none that a CSV file of ours has, or NULL. */
@@ -241,7 +241,7 @@ static int read_point(struct json_object *point, size_t i, struct stub_file *fil
 	if (!json_object_is_type(point, json_type_object))
 		return refuse_member(said, i, NULL, "it is no object");
 	r = read_members(point, i, &row, said);
-	return r < 0 ? r : add_row(file, &row);
+	return r < 0 ? r : stub_file_add(file, &row);
 }
 
 static int read_json(const char *text, size_t length, struct stub_file *file, struct said said)

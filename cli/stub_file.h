@@ -44,6 +44,8 @@ int stub_file_read(
 /* The same of a text with a NUL byte behind it. */
 int stub_file_parse(const char *text, size_t length, struct stub_file *ret_file, char *ret_error,
         size_t error_size);
+/* One more row, as it is. -ENOMEM. */
+int stub_file_add(struct stub_file *file, const struct stub_row *row);
 void stub_file_done(struct stub_file *file);
 
 /* "line 3" or "points[2]" */

@@ -17,7 +17,6 @@
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -113,37 +112,28 @@ static int take_sample(const struct subject *subject, struct sample *ret_sample)
 /* --- points */
 
 struct recording {
-	struct stub_row *rows;
-	size_t n, room;
+	struct stub_file file;
 	struct sample last; /* that has made a point */
 };
 
 static int add_point(struct recording *recording, const struct sample *sample)
 {
 	const struct sample *last = &recording->last;
-
-	if (recording->n == recording->room) {
-		size_t room = recording->room ? 2 * recording->room : 64;
-		struct stub_row *rows =
-		        reallocarray(recording->rows, room, sizeof(*recording->rows));
-
-		if (!rows)
-			return -ENOMEM;
-		recording->rows = rows;
-		recording->room = room;
-	}
-	recording->rows[recording->n++] = (struct stub_row){
+	const struct stub_row row = {
 	        .seconds = fmax(0, sample->seconds - last->seconds),
 	        .stack_bytes = sample->memory.stack_bytes - last->memory.stack_bytes,
 	        .heap_bytes = sample->memory.heap_bytes - last->memory.heap_bytes,
 	};
-	recording->last = *sample;
-	return 0;
+	int r = stub_file_add(&recording->file, &row);
+
+	if (r == 0)
+		recording->last = *sample;
+	return r;
 }
 
 static bool has_changed(const struct recording *recording, const struct sample *sample)
 {
-	return recording->n == 0 ||
+	return recording->file.n == 0 ||
 	       sample->memory.stack_bytes != recording->last.memory.stack_bytes ||
 	       sample->memory.heap_bytes != recording->last.memory.heap_bytes;
 }
@@ -169,27 +159,27 @@ static int sample_all(const struct subject *subject, const struct options *optio
 	int r;
 
 	while ((r = take_sample(subject, &sample)) == 0) {
-		if (recording->n == 0)
+		if (recording->file.n == 0)
 			recording->last.seconds = sample.seconds;
 		due += interval;
 		enough = enough || (!isnan(options->duration) && due > start + options->duration) ||
-		         recording->n == STUB_ROWS_MAX - 1;
+		         recording->file.n == STUB_ROWS_MAX - 1;
 		if (has_changed(recording, &sample) || enough)
 			r = add_point(recording, &sample);
 		if (r < 0 || enough)
 			return r;
 		enough = wait_for(stop, due - monotonic_seconds());
 	}
-	return recording->n ? 0 : r;
+	return recording->file.n ? 0 : r;
 }
 
 /* --- output */
 
-static void write_csv(const struct recording *recording)
+static void write_csv(const struct stub_file *file)
 {
 	printf("time_us,stack_bytes,heap_bytes\n");
-	for (size_t i = 0; i < recording->n; i++) {
-		const struct stub_row *row = &recording->rows[i];
+	for (size_t i = 0; i < file->n; i++) {
+		const struct stub_row *row = &file->rows[i];
 
 		printf("%.3f,%" PRId64 ",%" PRId64 "\n", row->seconds * 1e6, row->stack_bytes,
 		        row->heap_bytes);
@@ -206,14 +196,14 @@ static int put_row(struct json_object *array, const struct stub_row *row)
 	return r ?: mtl_json_put_number(point, "heap_bytes", (double)row->heap_bytes);
 }
 
-static int write_json(const struct recording *recording)
+static int write_json(const struct stub_file *file)
 {
 	_cleanup_json_ struct json_object *object = json_object_new_object();
 	struct json_object *array = json_object_new_array();
 	int r = object ? mtl_json_put(object, "points", array) : -ENOMEM;
 
-	for (size_t i = 0; r == 0 && i < recording->n; i++)
-		r = put_row(array, &recording->rows[i]);
+	for (size_t i = 0; r == 0 && i < file->n; i++)
+		r = put_row(array, &file->rows[i]);
 	if (r == 0)
 		json_output(stdout, object);
 	return r;
@@ -252,9 +242,9 @@ int stub_record(const struct options *options)
 	r = stop < 0 ? stop : -clock_getcpuclockid(subject.pid, &subject.clock);
 	r = r ?: sample_all(&subject, options, stop, &recording);
 	if (r == 0 && options->json)
-		r = write_json(&recording);
+		r = write_json(&recording.file);
 	else if (r == 0)
-		write_csv(&recording);
-	free(recording.rows);
+		write_csv(&recording.file);
+	stub_file_done(&recording.file);
 	return r < 0 ? explain(r, subject.pid) : MTL_DONE;
 }

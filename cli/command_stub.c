@@ -26,8 +26,6 @@
 #include "terminal.h"
 #include "trace_memory.h"
 
-DEFINE_CLEANUP(struct stub_truth, stub_truth_free)
-
 #define STANDARD_OUTPUT "-"
 
 static int shown(int r, const char *what)

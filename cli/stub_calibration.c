@@ -49,12 +49,17 @@ static const struct json_field cost_fields[] = {
         COST(touch_seconds),
 };
 
-/* A data file of STEPS rows, each followed by `back` where that is not none. */
+/* A data file of STEPS changes and as many back again. */
 struct trial {
 	int64_t stack, heap; /* changes of a step */
-	bool back;           /* and back again after each, else after all */
+	bool back;           /* after each, else after all */
 	bool backwards;      /* what is measured is the way back */
 };
+
+static bool is_way_back(const struct trial *trial, size_t row)
+{
+	return trial->back ? row % 2 : row >= STEPS;
+}
 
 /* The median of what a step costs, beyond what is measured without any. */
 static int try(const struct stub_overhead *overhead, const struct trial *trial, double *ret_seconds)
@@ -67,7 +72,7 @@ static int try(const struct stub_overhead *overhead, const struct trial *trial, 
 	int r = 0;
 
 	for (size_t i = 0; i < 2 * STEPS; i++) {
-		int sign = (trial->back ? i % 2 : i >= STEPS) ? -1 : 1;
+		int sign = is_way_back(trial, i) ? -1 : 1;
 
 		rows[i + 1] = (struct stub_row){
 		        .stack_bytes = sign * trial->stack, .heap_bytes = sign * trial->heap};
@@ -78,12 +83,9 @@ static int try(const struct stub_overhead *overhead, const struct trial *trial, 
 		struct stub_times times;
 
 		r = stub_run(&program, measures, &times);
-		for (size_t i = 0; i < 2 * STEPS; i++) {
-			bool back = trial->back ? i % 2 : i >= STEPS;
-
-			if (back == trial->backwards)
+		for (size_t i = 0; i < 2 * STEPS; i++)
+			if (is_way_back(trial, i) == trial->backwards)
 				costs[n++] = measures[i + 1].change_seconds;
-		}
 	}
 	if (r == 0)
 		*ret_seconds = numbers_quantile(costs, n, 0.5);

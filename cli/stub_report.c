@@ -50,16 +50,21 @@ static double seconds_before(const struct stub_result *result)
 	return all_seconds(result->file) * (double)(result->repeat - 1);
 }
 
+/* How far the measures are from what was requested: bytes, and part of the time of all rows. */
+struct deviation {
+	double stack_bytes, heap_bytes, time_fraction;
+};
+
 static double largest(double one, double other)
 {
 	return fabs(other) > fabs(one) ? other : one;
 }
 
-struct stub_deviation stub_result_deviation(const struct stub_result *result)
+static struct deviation largest_deviation(const struct stub_result *result)
 {
 	struct request request = {.seconds = seconds_before(result)};
 	double all = all_seconds(result->file) * (double)result->repeat;
-	struct stub_deviation deviation = {0};
+	struct deviation deviation = {0};
 
 	for (size_t i = 0; i < result->file->n; i++) {
 		const struct stub_measure *measure = &result->measures[i];
@@ -123,7 +128,7 @@ static int put_points(struct json_object *object, const struct stub_result *resu
 
 static int put_deviation(struct json_object *object, const struct stub_result *result)
 {
-	struct stub_deviation deviation = stub_result_deviation(result);
+	struct deviation deviation = largest_deviation(result);
 	struct json_object *member = json_object_new_object();
 	const struct json_number numbers[] = {
 	        {"stack_bytes", deviation.stack_bytes},
@@ -224,7 +229,7 @@ static int show_points(FILE *file, const struct stub_result *result)
 
 int stub_result_show(FILE *file, const struct stub_result *result, bool points)
 {
-	struct stub_deviation deviation = stub_result_deviation(result);
+	struct deviation deviation = largest_deviation(result);
 	char cpu[NUMBER_TEXT], wall[NUMBER_TEXT];
 	int r = points ? show_points(file, result) : 0;
 

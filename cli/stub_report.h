@@ -9,7 +9,7 @@
 #include "stub_file.h"
 #include "stub_run.h"
 
-/* A file that has been run once more than the other times. */
+/* What came of a file that was run so many times over. */
 struct stub_result {
 	const struct stub_file *file;
 	uint64_t repeat;
@@ -17,12 +17,6 @@ struct stub_result {
 	struct stub_measure *measures;              /* of each row */
 	struct stub_times times;
 };
-
-/* How far the measures are from what was requested: bytes, and part of the time of all rows. */
-struct stub_deviation {
-	double stack_bytes, heap_bytes, time_fraction;
-};
-struct stub_deviation stub_result_deviation(const struct stub_result *result);
 
 /* As docs/PROTOCOL.md has it. -ENOMEM. */
 int stub_result_to_json(const struct stub_result *result, struct json_object **ret_object);

@@ -62,8 +62,6 @@ struct stub_truth *stub_truth_free(struct stub_truth *truth)
 	return NULL;
 }
 
-DEFINE_CLEANUP(struct stub_truth, stub_truth_free)
-
 /* Of w lines those that are among n draws. */
 static double drawn(double w, double n)
 {

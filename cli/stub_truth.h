@@ -4,6 +4,7 @@
 
 #include <json-c/json.h>
 
+#include "cleanup.h"
 #include "stub_file.h"
 
 /* What is known of the accesses of a file, run `repeat` times over, without making them. */
@@ -14,6 +15,7 @@ struct stub_truth;
  * -ENOMEM. */
 int stub_truth_new(const struct stub_file *file, uint64_t repeat, struct stub_truth **ret_truth);
 struct stub_truth *stub_truth_free(struct stub_truth *truth);
+DEFINE_CLEANUP(struct stub_truth, stub_truth_free)
 
 double stub_truth_accesses(const struct stub_truth *truth);
 /* Lines accessed; expected where phases are random. */

@@ -24,7 +24,6 @@
 #include "mtl.h"
 #include "simulate.h"
 
-DEFINE_CLEANUP(struct stub_truth, stub_truth_free)
 DEFINE_CLEANUP(struct mtl_stack, mtl_stack_free)
 DEFINE_CLEANUP(struct mtl_demand, mtl_demand_free)
 

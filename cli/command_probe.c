@@ -57,14 +57,12 @@ static void keep_level(struct probe *probe, size_t at)
 	probe->n_levels = 1;
 }
 
-static double footprint_most(const struct probe *probe, const struct options *options)
+/* With that many levels, the last of which is in question. */
+static double footprint_most(const struct probe *probe, size_t n, const struct options *options)
 {
-	double most = probe->n_levels ? probe->levels[probe->n_levels - 1].said.size_bytes : 0;
+	double most = n ? probe->levels[n - 1].said.size_bytes : 0;
 	double least = options->level ? FOOTPRINT_LEVEL : FOOTPRINT_LEAST;
 
-	for (size_t i = 0; i < probe->n_levels; i++)
-		if (probe->levels[i].said.level == options->level)
-			most = probe->levels[i].said.size_bytes;
 	return fmin(fmax(FOOTPRINT_TIMES * most, least), FOOTPRINT_MOST);
 }
 
@@ -78,7 +76,7 @@ static int measure(struct probe *probe, const struct options *options)
 	which_levels(options, probe, &from, &to);
 	for (size_t i = from; r == 0 && i < to; i++)
 		r = probe_ways(probe, i, broken);
-	r = r ?: probe_capacity(probe, footprint_most(probe, options));
+	r = r ?: probe_capacity(probe, footprint_most(probe, to, options));
 	if (r == 0 && !options->level)
 		r = probe_tlb(probe, broken);
 	if (r < 0)

@@ -4,7 +4,8 @@
 
 /* What `mtl probe` predicts, measures and concludes. The parts: probe_judge.c (decisions, pure),
  * probe_memory.c and probe_chase.c (the instrument), probe_ways.c, probe_capacity.c, probe_tlb.c
- * (experiments), probe_json.c and probe_report.c (answers). */
+ * (experiments), probe_predict.c and probe_plateaus.c (before and after them), probe_json.c and
+ * probe_report.c (answers). */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -105,9 +106,10 @@ struct probe_plateau {
 	double from_bytes, to_bytes, nanoseconds;
 };
 
-/* Flat parts of a curve, fastest first; at most `most`. */
-size_t probe_plateaus(
-        const struct probe_curve *curve, struct probe_plateau *ret_plateaus, size_t most);
+/* Flat parts of a curve, fastest first; at most `most`. ret_logs: the logarithms of its latencies,
+ * made such that they never fall. */
+size_t probe_plateaus(const struct probe_curve *curve, double ret_logs[PROBE_SIZES_MAX],
+        struct probe_plateau *ret_plateaus, size_t most);
 
 /* The footprint at which half of the accesses miss in the cache of each plateau but the last; NAN
  * where that cannot be said. Returns how many there are. */
@@ -118,7 +120,7 @@ void probe_judge_capacities(struct probe *probe, const double *capacities, size_
 
 /* --- experiments; negative errno where the machine refuses (no memory, no CPU to pin to) */
 
-/* In predictions: step.predicted of each level and of the TLB. */
+/* What is said, and what follows from it: step.predicted of each level and of the TLB. */
 void probe_predict(const struct cache_geometry *said, struct probe *probe);
 
 int probe_ways(struct probe *probe, size_t level, bool broken_control);

@@ -2,8 +2,8 @@
 /*
  * The chase: load an address, load what it points at, and so on. No access can begin before the one
  * before has ended, so that the time of many divided by their number is the latency of one. The
- * order is random, so that no prefetcher knows the next line, and one cycle (Sattolo's shuffle), so
- * that each line is visited once a round.
+ * order is random, so that no prefetcher knows the next line, and one cycle: lines are shuffled,
+ * then linked to a ring, so that each is visited once a round.
  */
 
 #include "probe_chase.h"

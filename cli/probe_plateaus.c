@@ -3,10 +3,10 @@
  * Capacities, from the latency of a random permutation by its footprint: from the first deciles of
  * the sweeps, since whatever else the machine does makes accesses slower and never faster.
  *
- * More memory is never faster: what falls is noise, and the curve is first replaced
- * by the nearest (least squares of logarithms) that never falls (pool adjacent violators). A
- * plateau is a stretch by a factor of WIDTH or more over which it rises by no more than FLAT;
- * neighbours that are less than DISTINCT apart are one.
+ * More memory is never faster: what falls is noise, and the curve is first replaced by the nearest
+ * (least squares of logarithms) that never falls (pool adjacent violators). A plateau is a stretch
+ * by a factor of WIDTH or more over which it rises by no more than FLAT; neighbours that are less
+ * than DISTINCT apart are one.
  *
  * Between two plateaus, of a and b ns, with the share h of accesses that hit, the mean is
  * h a + (1 - h) b: half of them miss where it is (a + b) / 2, and that footprint is the capacity.
@@ -62,14 +62,15 @@ static size_t flat_until(const double *logs, size_t n, size_t from)
 	return to;
 }
 
-static size_t find_plateaus(const struct probe_curve *curve, const double *logs,
+size_t probe_plateaus(const struct probe_curve *curve, double ret_logs[PROBE_SIZES_MAX],
         struct probe_plateau *ret_plateaus, size_t most)
 {
 	size_t n = 0;
 
+	make_monotone(curve->quiet, curve->n, ret_logs);
 	for (size_t i = 0; i < curve->n && n < most;) {
-		size_t to = flat_until(logs, curve->n, i);
-		double middle = exp(logs[(i + to) / 2]);
+		size_t to = flat_until(ret_logs, curve->n, i);
+		double middle = exp(ret_logs[(i + to) / 2]);
 		bool is_more = n > 0 && middle < DISTINCT * ret_plateaus[n - 1].nanoseconds;
 
 		if (curve->bytes[to] < WIDTH * curve->bytes[i] * 0.999) {
@@ -84,15 +85,6 @@ static size_t find_plateaus(const struct probe_curve *curve, const double *logs,
 		i = to + 1;
 	}
 	return n;
-}
-
-size_t probe_plateaus(
-        const struct probe_curve *curve, struct probe_plateau *ret_plateaus, size_t most)
-{
-	double logs[PROBE_SIZES_MAX];
-
-	make_monotone(curve->quiet, curve->n, logs);
-	return find_plateaus(curve, logs, ret_plateaus, most);
 }
 
 /* Where the curve crosses a latency, log-linear between its points. */
@@ -113,10 +105,8 @@ size_t probe_capacities(const struct probe_curve *curve, double *ret_bytes, size
 {
 	struct probe_plateau plateaus[CACHE_LEVELS_MAX + 1];
 	double logs[PROBE_SIZES_MAX];
-	size_t n;
+	size_t n = probe_plateaus(curve, logs, plateaus, CACHE_LEVELS_MAX + 1);
 
-	make_monotone(curve->quiet, curve->n, logs);
-	n = find_plateaus(curve, logs, plateaus, CACHE_LEVELS_MAX + 1);
 	n = n > 0 && n - 1 > most ? most + 1 : n;
 	for (size_t i = 0, known = true; i + 1 < n; i++) {
 		double from = plateaus[i].nanoseconds, to = plateaus[i + 1].nanoseconds;

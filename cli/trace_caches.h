@@ -8,8 +8,8 @@
 
 #include "trace_engine.h"
 
-#define TRACE_WAYS_MOST                                                                            \
-	1024 /* of each of several sets: an access costs as much as there are ways */
+/* Of each of several sets: an access costs as much as there are ways. */
+#define TRACE_WAYS_MOST 1024
 
 /* SIZE:WAYS:LINE */
 struct trace_cache {

@@ -142,9 +142,7 @@ static inline int machine_caches_probed(const char *root, struct cache_geometry 
 static inline int machine_caches_said(const char *root, struct cache_geometry *ret_geometry)
 {
 	struct cache_geometry cpuid;
-	char nowhere[] = "";
-	int r = cache_geometry_from_sysfs(
-	        machine_cache_text, root ? (void *)root : nowhere, ret_geometry);
+	int r = cache_geometry_from_sysfs(machine_cache_text, (void *)(root ?: ""), ret_geometry);
 
 	if (root && *root)
 		return r;

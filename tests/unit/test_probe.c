@@ -354,9 +354,10 @@ static void plateaus_are_found(void **state)
 {
 	struct probe_curve curve = curve_of(&usual, 128 * MIB, 0.1);
 	struct probe_plateau plateaus[4];
+	double logs[PROBE_SIZES_MAX];
 
 	(void)state;
-	assert_int_equal(probe_plateaus(&curve, plateaus, 4), 4);
+	assert_int_equal(probe_plateaus(&curve, logs, plateaus, 4), 4);
 	for (unsigned i = 0; i < 4; i++)
 		assert_true(fabs(log2(plateaus[i].nanoseconds / usual.nanoseconds[i])) < 0.4);
 }

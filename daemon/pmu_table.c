@@ -2,17 +2,18 @@
 /*
  * The table of microarchitectures. It names few events, those whose meaning is the same everywhere.
  *
- *   loads, stores   retired instructions (Intel), which PEBS can sample with the data address. Not
- * the load-latency event (0x1cd): Sapphire Rapids takes it only beside an auxiliary leader. Not
- * STORE_SAMPLE (0x2cd): it lives on one counter, and libpfm4 encodes it wrongly. load misses
- * retired loads whose data was not in L1, sampled: the beginning of a visit. What a prefetcher
- * brought in time is a hit. accesses        AMD counts dispatched, not retired operations: those of
- * mispredicted paths too. L1, L2 misses   lines brought into the cache for whatever reason (Intel P
- * cores, AMD L1): what a miss-ratio curve counts, plus prefetches in vain. Gracemont has only
- * demand loads. AMD's L2 misses are those of the L1 data cache, without the L2 prefetcher's. LLC
- * misses      Intel: 0x412e, the architectural event, without prefetches into L3. AMD: fills of the
- *                   L1 data cache from beyond the L3 of the CCX: what the L2 prefetcher fetched
- * from memory counts as found in L2. Zen 1 has no such event for one process.
+ * - Loads, stores: retired instructions (Intel), which PEBS can sample with the data address. Not
+ *   the load-latency event (0x1cd): Sapphire Rapids takes it only beside an auxiliary leader. Not
+ *   STORE_SAMPLE (0x2cd): it lives on one counter, and libpfm4 encodes it wrongly.
+ * - Load misses: retired loads whose data was not in L1, sampled: the beginning of a visit. What a
+ *   prefetcher brought in time is a hit.
+ * - Accesses: AMD counts dispatched, not retired operations: those of mispredicted paths too.
+ * - L1, L2 misses: lines brought into the cache for whatever reason (Intel P cores, AMD L1): what a
+ *   miss-ratio curve counts, plus prefetches in vain. Gracemont has only demand loads. AMD's L2
+ *   misses are those of the L1 data cache, without the L2 prefetcher's.
+ * - LLC misses: Intel: 0x412e, the architectural event, without prefetches into L3. AMD: fills of
+ *   the L1 data cache from beyond the L3 of the CCX: what the L2 prefetcher fetched from memory
+ *   counts as found in L2. Zen 1 has no such event for one process.
  *
  * Models: Intel by tools/perf/pmu-events/arch/x86/mapfile.csv and
  * arch/x86/include/asm/intel-family.h, AMD by bsp_init_amd() in arch/x86/kernel/cpu/amd.c (all
@@ -28,19 +29,30 @@
 #define PERFMON "github.com/intel/perfmon: "
 #define AMD_JSON "Linux 6.12 tools/perf/pmu-events/arch/x86/"
 
+/* What several of them have alike. clang-format takes such lists for blocks. */
+/* clang-format off */
+#define P_CORE                                                                                     \
+	{PMU_LOADS, "MEM_INST_RETIRED.ALL_LOADS", 0x81d0},                                         \
+	{PMU_STORES, "MEM_INST_RETIRED.ALL_STORES", 0x82d0},                                       \
+	{PMU_LOAD_MISSES, "MEM_LOAD_RETIRED.L1_MISS", 0x08d1},                                     \
+	{PMU_COUNT_LOADS, "MEM_INST_RETIRED.ALL_LOADS", 0x81d0},                                   \
+	{PMU_COUNT_STORES, "MEM_INST_RETIRED.ALL_STORES", 0x82d0},                                 \
+	{PMU_COUNT_L1_MISSES, "L1D.REPLACEMENT", 0x0151}
+#define INTEL_LLC                                                                                  \
+	{PMU_COUNT_LLC_MISSES, "LONGEST_LAT_CACHE.MISS", 0x412e}
+#define ZEN                                                                                        \
+	{PMU_COUNT_ACCESSES, "ls_dispatch (loads, stores, load-stores)", 0x0729},                  \
+	{PMU_COUNT_L2_MISSES, "l2_cache_req_stat.ls_rd_blk_c", 0x0864}
+/* clang-format on */
+
 static const struct pmu_codes skylake = {
         PERFMON
         "SKL/events/skylake_core.json v59, SKX v1.37, CLX v1.25, ICL v1.24, ICX v1.30, TGL v1.19, "
         "RKL v1.04; ds.c: intel_skl_pebs_event_constraints, intel_icl_pebs_event_constraints",
         {
-                {PMU_LOADS, "MEM_INST_RETIRED.ALL_LOADS", 0x81d0},
-                {PMU_STORES, "MEM_INST_RETIRED.ALL_STORES", 0x82d0},
-                {PMU_LOAD_MISSES, "MEM_LOAD_RETIRED.L1_MISS", 0x08d1},
-                {PMU_COUNT_LOADS, "MEM_INST_RETIRED.ALL_LOADS", 0x81d0},
-                {PMU_COUNT_STORES, "MEM_INST_RETIRED.ALL_STORES", 0x82d0},
-                {PMU_COUNT_L1_MISSES, "L1D.REPLACEMENT", 0x0151},
+                P_CORE,
                 {PMU_COUNT_L2_MISSES, "L2_LINES_IN.ALL", 0x1ff1},
-                {PMU_COUNT_LLC_MISSES, "LONGEST_LAT_CACHE.MISS", 0x412e},
+                INTEL_LLC,
         },
 };
 
@@ -49,14 +61,9 @@ static const struct pmu_codes golden_cove = {
         "SPR/events/sapphirerapids_core.json v1.39, EMR v1.24, GNR v1.20, "
         "ADL/events/alderlake_goldencove_core.json v1.40; ds.c: intel_glc_pebs_event_constraints",
         {
-                {PMU_LOADS, "MEM_INST_RETIRED.ALL_LOADS", 0x81d0},
-                {PMU_STORES, "MEM_INST_RETIRED.ALL_STORES", 0x82d0},
-                {PMU_LOAD_MISSES, "MEM_LOAD_RETIRED.L1_MISS", 0x08d1},
-                {PMU_COUNT_LOADS, "MEM_INST_RETIRED.ALL_LOADS", 0x81d0},
-                {PMU_COUNT_STORES, "MEM_INST_RETIRED.ALL_STORES", 0x82d0},
-                {PMU_COUNT_L1_MISSES, "L1D.REPLACEMENT", 0x0151},
+                P_CORE,
                 {PMU_COUNT_L2_MISSES, "L2_LINES_IN.ALL", 0x1f25},
-                {PMU_COUNT_LLC_MISSES, "LONGEST_LAT_CACHE.MISS", 0x412e},
+                INTEL_LLC,
         },
 };
 
@@ -72,25 +79,23 @@ static const struct pmu_codes gracemont = {
                 {PMU_COUNT_STORES, "MEM_UOPS_RETIRED.ALL_STORES", 0x82d0},
                 {PMU_COUNT_L1_MISSES, "MEM_LOAD_UOPS_RETIRED.L1_MISS", 0x08d1},
                 {PMU_COUNT_L2_MISSES, "MEM_LOAD_UOPS_RETIRED.L2_MISS", 0x10d1},
-                {PMU_COUNT_LLC_MISSES, "LONGEST_LAT_CACHE.MISS", 0x412e},
+                INTEL_LLC,
         },
 };
 
 static const struct pmu_codes zen1 = {
         AMD_JSON "amdzen1/memory.json, cache.json, recommended.json (all_dc_accesses)",
         {
-                {PMU_COUNT_ACCESSES, "ls_dispatch (loads, stores, load-stores)", 0x0729},
+                ZEN,
                 {PMU_COUNT_L1_MISSES, "ls_mab_alloc (loads, stores)", 0x0341},
-                {PMU_COUNT_L2_MISSES, "l2_cache_req_stat.ls_rd_blk_c", 0x0864},
         },
 };
 
 static const struct pmu_codes zen2 = {
         AMD_JSON "amdzen2/memory.json (ls_refills_from_sys), cache.json, recommended.json",
         {
-                {PMU_COUNT_ACCESSES, "ls_dispatch (loads, stores, load-stores)", 0x0729},
+                ZEN,
                 {PMU_COUNT_L1_MISSES, "ls_refills_from_sys (all sources)", 0x5b43},
-                {PMU_COUNT_L2_MISSES, "l2_cache_req_stat.ls_rd_blk_c", 0x0864},
                 {PMU_COUNT_LLC_MISSES, "ls_refills_from_sys (DRAM, caches of another die)", 0x5843},
         },
 };
@@ -98,9 +103,8 @@ static const struct pmu_codes zen2 = {
 static const struct pmu_codes zen3 = {
         AMD_JSON "amdzen3/memory.json (ls_any_fills_from_sys), cache.json, recommended.json",
         {
-                {PMU_COUNT_ACCESSES, "ls_dispatch (loads, stores, load-stores)", 0x0729},
+                ZEN,
                 {PMU_COUNT_L1_MISSES, "ls_any_fills_from_sys (all sources)", 0x5f44},
-                {PMU_COUNT_L2_MISSES, "l2_cache_req_stat.ls_rd_blk_c", 0x0864},
                 {PMU_COUNT_LLC_MISSES, "ls_any_fills_from_sys (beyond the CCX)", 0x5c44},
         },
 };
@@ -110,9 +114,8 @@ static const struct pmu_codes zen4 = {
         "amdzen4/cache.json (ls_any_fills_from_sys), amdzen5/load-store.json, l2-cache.json, "
         "recommended.json",
         {
-                {PMU_COUNT_ACCESSES, "ls_dispatch (loads, stores, load-stores)", 0x0729},
+                ZEN,
                 {PMU_COUNT_L1_MISSES, "ls_any_fills_from_sys.all", 0xff44},
-                {PMU_COUNT_L2_MISSES, "l2_cache_req_stat.ls_rd_blk_c", 0x0864},
                 {PMU_COUNT_LLC_MISSES, "ls_any_fills_from_sys (beyond the CCX)", 0xdc44},
         },
 };

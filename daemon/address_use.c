@@ -92,49 +92,46 @@ static int try_event(const struct pmu_event *event)
 	return r;
 }
 
-/* Moves those to be used to the front; returns how many. */
-static unsigned select_events(struct address_use *use, struct pmu_event *events, unsigned n)
+/* Those to be used; returns how many. */
+static unsigned select_events(struct address_use *use, const struct instrument *instrument,
+        struct pmu_event ret_events[MTL_EVENTS])
 {
 	unsigned selected = 0;
 
-	for (unsigned i = 0; i < n && selected < MTL_EVENTS; i++) {
-		struct pmu_event event = events[i];
-		int r = wanted(choice_of(use->config), &event) ? try_event(&event) : -EAGAIN;
+	for (unsigned i = 0; i < instrument->n_events && selected < MTL_EVENTS; i++) {
+		const struct pmu_event *event = &instrument->events[i];
+		int r = wanted(choice_of(use->config), event) ? try_event(event) : -EAGAIN;
 
 		if (r < 0 && r != -EAGAIN)
-			note_problem(use, &event, r);
+			note_problem(use, event, r);
 		if (r < 0)
 			continue;
-		use->sample_seconds = fmax(use->sample_seconds, sample_seconds[event.kind]);
-		events[selected++] = event;
+		use->sample_seconds = fmax(use->sample_seconds, sample_seconds[event->kind]);
+		ret_events[selected++] = *event;
 	}
 	return selected;
 }
 
 DEFINE_CLEANUP(struct address_use, address_use_free)
 
-int address_use_new(struct source *source, const struct config *config, const char *root,
+int address_use_new(const struct instrument *instrument, const struct config *config,
         address_fn callback, void *userdata, struct address_use **ret_use)
 {
 	_cleanup_(address_use_freep) struct address_use *use = calloc(1, sizeof(*use));
-	_cleanup_free_ struct pmu_machine *machine = NULL;
-	_cleanup_free_ struct pmu_event *events = NULL;
+	struct pmu_event events[MTL_EVENTS];
 	unsigned n = 0;
 	int r = 0;
 
 	if (!use)
 		return -ENOMEM;
 	use->config = config;
-	if (source && choice_of(config) != ADDRESS_SAMPLES_OFF)
-		r = pmu_discover(root, &machine);
-	if (machine) {
-		perf_situation(machine, &use->situation);
-		r = pmu_events(machine, &events, &n);
+	if (instrument->source && instrument->machine) {
+		perf_situation(instrument->machine, &use->situation);
+		n = select_events(use, instrument, events);
 	}
-	n = r >= 0 && events ? select_events(use, events, n) : 0;
 	if (n > 0)
-		r = address_source_new(
-		        source, events, n, config->ring_bytes, callback, userdata, &use->addresses);
+		r = address_source_new(instrument->source, events, n, config->ring_bytes, callback,
+		        userdata, &use->addresses);
 	if (r == -ENOMEM)
 		return r;
 	*ret_use = TAKE_PTR(use);

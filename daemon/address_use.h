@@ -9,6 +9,7 @@
 
 #include "address_source.h"
 #include "config.h"
+#include "instrument.h"
 #include "manager.h"
 #include "rates.h"
 
@@ -16,7 +17,7 @@ struct address_use;
 
 /* Takes those sampled events of this machine that the configuration wants and the kernel grants.
  * Having none is no error; address_use_problem() says why. -ENOMEM. */
-int address_use_new(struct source *source, const struct config *config, const char *root,
+int address_use_new(const struct instrument *instrument, const struct config *config,
         address_fn callback, void *userdata, struct address_use **ret_use);
 struct address_use *address_use_free(struct address_use *use);
 

@@ -49,6 +49,12 @@ static int add_event(struct counters *counters, const struct pmu_event *event, i
 	return 0;
 }
 
+static void drop_events(struct counters *counters)
+{
+	while (counters->n_events > 0)
+		cpu_events_free(counters->events[--counters->n_events]);
+}
+
 int counters_new(struct source *source, const struct pmu_event *events, unsigned n, bool accesses,
         struct counters **ret_counters)
 {
@@ -69,35 +75,19 @@ int counters_new(struct source *source, const struct pmu_event *events, unsigned
 	}
 	if (r >= 0 && kinds)
 		r = source_count(source, kinds);
-	if (r < 0)
-		return r;
-	*ret_counters = TAKE_PTR(counters);
-	return 0;
-}
-
-int counters_new_here(
-        struct source *source, const char *root, bool accesses, struct counters **ret_counters)
-{
-	_cleanup_free_ struct pmu_machine *machine = NULL;
-	_cleanup_free_ struct pmu_event *events = NULL;
-	unsigned n = 0;
-	int r = source ? pmu_discover(root, &machine) : -ENODEV;
-
-	if (r >= 0)
-		r = pmu_events(machine, &events, &n);
 	if (r == -ENOMEM)
 		return r;
-	r = counters_new(source, events, r < 0 ? 0 : n, accesses, ret_counters);
-	/* the program is refused: the curve needs no counts */
-	return r < 0 && r != -ENOMEM ? counters_new(source, NULL, 0, accesses, ret_counters) : r;
+	if (r < 0) /* the curve needs no counts */
+		drop_events(counters);
+	*ret_counters = TAKE_PTR(counters);
+	return 0;
 }
 
 struct counters *counters_free(struct counters *counters)
 {
 	if (!counters)
 		return NULL;
-	for (unsigned i = 0; i < counters->n_events; i++)
-		cpu_events_free(counters->events[i]);
+	drop_events(counters);
 	free(counters);
 	return NULL;
 }

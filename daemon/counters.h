@@ -27,14 +27,11 @@ struct counters;
 
 /*
  * Takes the counted ones of the events given (copied), opens none. accesses: loads and stores too,
- * not misses alone. With nothing to count there is nothing to do later either. Negative errno: the
- * program could not be loaded; -ENOMEM.
+ * not misses alone. With nothing to count, or where the program is refused, there is nothing to do
+ * later either. -ENOMEM.
  */
 int counters_new(struct source *source, const struct pmu_event *events, unsigned n, bool accesses,
         struct counters **ret_counters);
-/* With the events of this machine; source NULL, or the program refused: with none. -ENOMEM. */
-int counters_new_here(
-        struct source *source, const char *root, bool accesses, struct counters **ret_counters);
 struct counters *counters_free(struct counters *counters);
 
 /* Something is tracked (and source_attach() called): opens and turns on what there is. Nothing is

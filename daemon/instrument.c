@@ -107,23 +107,21 @@ static int climb(struct instrument *instrument, const struct config *config, con
 	const struct ladder_outcome *watchpoints)
 {
 	static const struct pmu_machine unknown = {.paranoid = INT32_MAX};
-	_cleanup_free_ struct pmu_machine *machine = NULL;
-	_cleanup_free_ struct pmu_event *events = NULL;
 	const char *unused[N_RUNGS];
 	struct ladder_facts facts = {
 		.watchpoints = watchpoints, .trial = pmu_trial, .unused = unused};
-	int r = pmu_discover(root, &machine);
+	int r = pmu_discover(root, &instrument->machine);
 
+	if (r >= 0)
+		r = pmu_events(instrument->machine, &instrument->events, &instrument->n_events);
 	if (r == -ENOMEM)
 		return r;
 	memcpy(unused, ladder_unused, sizeof(unused));
 	if (config->address_samples != ADDRESS_SAMPLES_AUTO)
 		unused[RUNG_PEBS] = unused[RUNG_IBS] = "address_samples in mtld.conf is not auto";
-	facts.machine = machine ?: &unknown;
-	r = pmu_events(facts.machine, &events, &facts.n_events);
-	if (r < 0)
-		return r;
-	facts.events = events;
+	facts.machine = instrument->machine ?: &unknown;
+	facts.events = instrument->events;
+	facts.n_events = instrument->n_events;
 	ladder_judge(&facts, ladder_rung_named(config->rung), &instrument->ladder);
 	if (instrument->ladder.chosen == RUNG_NONE)
 		give_up(instrument);
@@ -161,6 +159,8 @@ struct instrument *instrument_free(struct instrument *instrument)
 		return NULL;
 	sampler_free(instrument->sampler);
 	source_free(instrument->source);
+	free(instrument->events);
+	free(instrument->machine);
 	free(instrument);
 	return NULL;
 }

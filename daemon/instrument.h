@@ -11,6 +11,7 @@
 #include "calibration.h"
 #include "config.h"
 #include "ladder.h"
+#include "pmu.h"
 #include "sampler.h"
 #include "source.h"
 
@@ -19,6 +20,9 @@ struct instrument {
 	struct sampler *sampler;
 	struct calibration calibration;
 	double l2_bytes, last_cache_bytes; /* of this machine; 0: unknown */
+	struct pmu_machine *machine; /* NULL, and without events: its /proc/cpuinfo is hidden */
+	struct pmu_event *events;
+	unsigned n_events;
 	struct ladder ladder;
 };
 

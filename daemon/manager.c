@@ -302,10 +302,12 @@ static int wire(struct manager *manager)
  * others. What cannot be counted is unknown. */
 static int count(struct manager *manager)
 {
-	enum rung_index rung = manager->instrument->ladder.chosen;
-	struct source *source = rung < RUNG_WATCHPOINTS ? manager->instrument->source : NULL;
+	const struct instrument *instrument = manager->instrument;
+	enum rung_index rung = instrument->ladder.chosen;
 
-	return counters_new_here(source, manager->root, rung != RUNG_PEBS, &manager->counters);
+	return counters_new(instrument->source, instrument->events,
+		rung < RUNG_WATCHPOINTS ? instrument->n_events : 0, rung != RUNG_PEBS,
+		&manager->counters);
 }
 
 DEFINE_CLEANUP(struct manager, manager_free)
@@ -329,8 +331,8 @@ int manager_new(sd_event *event, const struct config *config, const char *root,
 		return -ENOMEM;
 	r = instrument_new(config, manager->root, &manager->instrument);
 	if (r >= 0)
-		r = address_use_new(manager->instrument->source, config, manager->root, on_address,
-			manager, &manager->addresses);
+		r = address_use_new(manager->instrument, config, on_address, manager,
+			&manager->addresses);
 	if (r >= 0)
 		r = count(manager);
 	if (r >= 0)

@@ -83,14 +83,12 @@ static int add_ring(struct address_source *addresses, uint32_t cpu)
 	return r;
 }
 
-static int add_rings(struct address_source *addresses)
+static int add_rings(struct address_source *addresses, const cpu_set_t *online)
 {
-	cpu_set_t online;
 	int r = 0;
 
-	cpu_events_online(&online);
 	for (unsigned cpu = 0; cpu < MTL_CPUS_MAX && r >= 0; cpu++)
-		if (CPU_ISSET(cpu, &online) && addresses->ring[cpu] < 0)
+		if (CPU_ISSET(cpu, online) && addresses->ring[cpu] < 0)
 			r = add_ring(addresses, cpu);
 	return r;
 }
@@ -136,6 +134,7 @@ int address_source_new(struct source *source, const struct pmu_event *events, un
 {
 	_cleanup_(address_source_freep) struct address_source *addresses =
 	        calloc(1, sizeof(*addresses));
+	cpu_set_t online;
 	int r;
 
 	if (!addresses)
@@ -153,7 +152,8 @@ int address_source_new(struct source *source, const struct pmu_event *events, un
 	}
 	if (addresses->n_events == 0)
 		return -EINVAL;
-	r = add_rings(addresses);
+	cpu_events_online(&online);
+	r = add_rings(addresses, &online);
 	if (r < 0)
 		return r;
 	*ret_addresses = TAKE_PTR(addresses);
@@ -212,7 +212,7 @@ static int follow(struct address_source *addresses)
 	int r, result;
 
 	cpu_events_online(&online);
-	result = add_rings(addresses);
+	result = add_rings(addresses, &online);
 	for (unsigned i = 0; i < addresses->n_events; i++) {
 		r = cpu_events_follow(addresses->events[i].cpus, &online);
 		addresses->events[i].error = r;

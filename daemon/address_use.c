@@ -149,24 +149,25 @@ struct address_use *address_use_free(struct address_use *use)
 
 /* ---- running ---- */
 
-static void look_for_problem(struct address_use *use)
+/* What became of every event; notes what is wrong. */
+static void look(struct address_use *use, struct address_counts ret_counts[MTL_EVENTS])
 {
-	struct address_counts counts;
-
 	use->problem[0] = 0;
 	for (unsigned i = 0; i < address_source_events(use->addresses); i++) {
-		address_source_counts(use->addresses, i, &counts);
-		if (counts.error < 0)
-			note_problem(use, counts.event, counts.error);
+		address_source_counts(use->addresses, i, &ret_counts[i]);
+		if (ret_counts[i].error < 0)
+			note_problem(use, ret_counts[i].event, ret_counts[i].error);
 	}
 }
 
 void address_use_begin(struct address_use *use)
 {
+	struct address_counts counts[MTL_EVENTS];
+
 	if (!use->addresses || address_source_runs(use->addresses))
 		return;
 	address_source_start(use->addresses);
-	look_for_problem(use);
+	look(use, counts);
 }
 
 void address_use_rest(struct address_use *use)
@@ -192,27 +193,24 @@ void address_use_settle(struct address_use *use, double per_cpu_second, double s
 {
 	unsigned n = address_use_events(use);
 	double most, all = 0;
-	struct address_counts counts;
+	struct address_counts counts[MTL_EVENTS];
 
 	if (n == 0 || !address_source_runs(use->addresses))
 		return;
 	address_source_follow(use->addresses);
-	look_for_problem(use);
+	look(use, counts);
 	most = sample_rate_affordable(
 	               PART * use->config->max_overhead * share, use->sample_seconds) /
 	       n;
+	for (unsigned i = 0; i < n; i++)
+		all += counts[i].rate;
 	for (unsigned i = 0; i < n; i++) {
-		address_source_counts(use->addresses, i, &counts);
-		all += counts.rate;
-	}
-	for (unsigned i = 0; i < n; i++) {
-		double rate;
-		uint64_t period;
+		double came = counts[i].rate;
+		double rate = fmax(came, all > 0 ? per_cpu_second * came / all : 0);
+		uint64_t period =
+		        sample_period_next(counts[i].event, counts[i].period, rate, most);
 
-		address_source_counts(use->addresses, i, &counts);
-		rate = fmax(counts.rate, all > 0 ? per_cpu_second * counts.rate / all : 0);
-		period = sample_period_next(counts.event, counts.period, rate, most);
-		if (period != counts.period)
+		if (period != counts[i].period)
 			address_source_set_period(use->addresses, i, period);
 	}
 }

@@ -23,9 +23,9 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "machine.h"
 #include "perf_open.h"
 #include "pmu_format.h"
-#include "proc.h"
 
 struct cpu_event {
 	struct perf_opened opened;
@@ -278,7 +278,7 @@ void cpu_events_online(cpu_set_t *ret_cpus)
 {
 	char text[1024];
 
-	if (proc_text("/sys/devices/system/cpu/online", text, sizeof(text)) &&
+	if (machine_line("/sys/devices/system/cpu/online", text, sizeof(text)) &&
 	        pmu_cpu_list(text, ret_cpus) == 0)
 		return;
 	CPU_ZERO(ret_cpus);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "machine.h"
 #include "pmu_format.h"
 #include "proc.h"
 
@@ -120,7 +121,7 @@ static bool read_below(const char *root, const char *name, char *ret_text, size_
 	char path[PATH_MAX];
 
 	return snprintf(path, sizeof(path), "%s/%s", root, name) < (int)sizeof(path) &&
-	       proc_text(path, ret_text, size);
+	       machine_line(path, ret_text, size);
 }
 
 /* none [integrity] confidentiality */

@@ -156,11 +156,6 @@ int proc_open_pagemap(const char *root, pid_t pid)
 	return open_of(root, pid, "pagemap");
 }
 
-bool proc_text(const char *path, char *ret_text, size_t size)
-{
-	return machine_line(path, ret_text, size);
-}
-
 double proc_cache_bytes(const char *root, unsigned level, const char **ret_source)
 {
 	struct cache_geometry geometry = {0};
@@ -178,7 +173,7 @@ int proc_paranoid(const char *root)
 	int level = INT32_MAX;
 
 	snprintf(path, sizeof(path), "%s/proc/sys/kernel/perf_event_paranoid", root);
-	if (proc_text(path, text, sizeof(text)))
+	if (machine_line(path, text, sizeof(text)))
 		sscanf(text, "%d", &level);
 	return level;
 }

@@ -12,9 +12,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The first line of a file, without its newline. */
-bool proc_text(const char *path, char *ret_text, size_t size);
-
 struct proc_status {
 	char comm[16];
 	uid_t uid;        /* effective */

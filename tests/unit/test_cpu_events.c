@@ -23,7 +23,7 @@
 #include "address_source.h"
 #include "cpu_events.h"
 #include "live_fixture.h"
-#include "proc.h"
+#include "machine.h"
 
 #define PAGE 4096UL
 #define PAGES 512
@@ -213,7 +213,7 @@ static void test_throttling_is_seen(void **state)
 	(void)state;
 	if (!live_possible() || !machine || strcmp(machine, "emulated") != 0)
 		skip();
-	assert_true(proc_text(path, before, sizeof(before)));
+	assert_true(machine_line(path, before, sizeof(before)));
 	event.attr.config = PERF_COUNT_SW_CPU_CLOCK;
 	event.attr.sample_period = 100000;
 	begin(&bench, &event);

@@ -25,9 +25,7 @@ static void refuse(struct ladder_outcome *outcome, const char *reason, const cha
 
 static const char *fix_for_refusal(const char *root)
 {
-	int paranoid = proc_paranoid(root);
-
-	if (paranoid >= 3 && paranoid != INT32_MAX)
+	if (proc_paranoid_wants_admin(proc_paranoid(root)))
 		return "run mtld as root, or give it CAP_SYS_ADMIN: with kernel.perf_event_paranoid at 3 "
 		       "or more, CAP_PERFMON is not enough (or lower it to 2)";
 	return "run mtld as root (systemctl start mtld), or with CAP_BPF, CAP_PERFMON and "

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proc.h"
+
 #define NOT_TRIED "by what its files say, not tried"
 
 #define GAIN_ADDRESSES                                                                             \
@@ -74,18 +76,13 @@ static const char *processor(const struct pmu_machine *machine, char *ret_text, 
 	return ret_text;
 }
 
-static bool is_core(const struct pmu *pmu)
-{
-	return !strncmp(pmu->name, "cpu", 3);
-}
-
 /* The most precise level that any core PMU offers, -1: unknown; -2: there is no core PMU. */
 static int core_precise(const struct pmu_machine *machine)
 {
 	int most = -2;
 
 	for (unsigned i = 0; i < machine->n_pmus; i++)
-		if (is_core(&machine->pmus[i]) && machine->pmus[i].max_precise > most)
+		if (pmu_is_core(&machine->pmus[i]) && machine->pmus[i].max_precise > most)
 			most = machine->pmus[i].max_precise;
 	return most;
 }
@@ -217,7 +214,7 @@ static void qualify(const struct pmu_machine *machine, struct rung *rung)
 	        (int)(sizeof(reason) - sizeof(NOT_TRIED) - 2), reason);
 	if (!rung->works)
 		return;
-	if (machine->paranoid >= 3 && machine->paranoid != INT32_MAX)
+	if (proc_paranoid_wants_admin(machine->paranoid))
 		add_reason(rung,
 		        "; for root or CAP_SYS_ADMIN only (kernel.perf_event_paranoid is %d)",
 		        machine->paranoid);

@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include <linux/capability.h>
 
+#include "proc.h"
+
 /* When a row holds; all bits that it names. */
 enum {
 	ALWAYS = 0,
@@ -115,10 +117,8 @@ void perf_situation(const struct pmu_machine *machine, struct perf_situation *re
 
 static unsigned conditions(const struct pmu_event *event, const struct perf_situation *situation)
 {
-	bool paranoid_3 = situation->paranoid >= 3 && situation->paranoid != INT32_MAX;
-
-	return (paranoid_3 ? PARANOID_3 : 0) | (situation->admin ? 0 : NOT_ADMIN) |
-	       (situation->perfmon ? 0 : NOT_PERFMON) |
+	return (proc_paranoid_wants_admin(situation->paranoid) ? PARANOID_3 : 0) |
+	       (situation->admin ? 0 : NOT_ADMIN) | (situation->perfmon ? 0 : NOT_PERFMON) |
 	       (situation->confidential ? CONFIDENTIAL : 0) |
 	       (situation->virtual_machine ? VIRTUAL : 0) | (event->attr.precise_ip ? PRECISE : 0) |
 	       (event->kind == PMU_IBS_OP ? IBS : 0);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum pmu_vendor { PMU_OTHER_VENDOR, PMU_INTEL, PMU_AMD };
 
@@ -71,6 +72,12 @@ int pmu_discover(const char *root, struct pmu_machine **ret_machine);
 
 /* NULL when the machine has none of that name. */
 const struct pmu *pmu_named(const struct pmu_machine *machine, const char *name);
+
+/* Of the cores: "cpu", "cpu_core", "cpu_atom". */
+static inline bool pmu_is_core(const struct pmu *pmu)
+{
+	return !strncmp(pmu->name, "cpu", 3);
+}
 
 enum pmu_event_kind {
 	/* sampled, with the data address */

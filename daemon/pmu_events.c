@@ -289,7 +289,7 @@ int pmu_events(const struct pmu_machine *machine, struct pmu_event **ret_events,
 	for (unsigned i = 0; i < machine->n_pmus; i++) {
 		const struct pmu *pmu = &machine->pmus[i];
 
-		if (!strncmp(pmu->name, "cpu", 3))
+		if (pmu_is_core(pmu))
 			add_core_pmu(list, pmu);
 		else if (!strcmp(pmu->name, "ibs_op"))
 			add_ibs(list, pmu);

@@ -49,4 +49,10 @@ double proc_cache_bytes(const char *root, unsigned level, const char **ret_sourc
 /* kernel.perf_event_paranoid; INT32_MAX: unknown. */
 int proc_paranoid(const char *root);
 
+/* Debian's levels from 3 on ask for CAP_SYS_ADMIN. */
+static inline bool proc_paranoid_wants_admin(int level)
+{
+	return level >= 3 && level != INT32_MAX;
+}
+
 #endif

@@ -226,7 +226,6 @@ static void read_pmu(const char *root, const char *name, struct pmu_machine *mac
 	read_cpus(directory, &machine->online, pmu);
 	pmu->max_precise = read_number(directory, "caps/max_precise", -1);
 	pmu->branches = read_number(directory, "caps/branches", 0);
-	pmu->nr_addr_filters = read_number(directory, "nr_addr_filters", 0);
 	pmu->zen4_ibs_extensions = read_number(directory, "caps/zen4_ibs_extensions", 0) == 1;
 	read_entries(directory, "format", add_field, pmu);
 	read_entries(directory, "events", add_alias, pmu);

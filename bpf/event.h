@@ -127,11 +127,6 @@ struct mtl_counts {
 	__u64 reserved[2];
 };
 
-/* A counter as it was read when a thread was switched in. */
-struct mtl_reading {
-	__u64 value, enabled_ns, running_ns;
-};
-
 struct mtl_address {
 	__u64 address;
 	__u64 data_src; /* union perf_mem_data_src; 0: not known */
@@ -146,7 +141,6 @@ struct mtl_task {
 	__u32 tgid;
 	__u32 tid;
 };
-
 
 _Static_assert(sizeof(struct mtl_process) == 128, "mtl_process has no holes");
 _Static_assert(sizeof(struct mtl_cpu) == 64, "mtl_cpu is one cache line");

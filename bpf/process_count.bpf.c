@@ -16,9 +16,13 @@
 
 const volatile __u32 kinds = 0; /* bit mask of the counters there are */
 
+struct reading {
+	__u64 value, enabled_ns, running_ns;
+};
+
 struct slice {
 	__u64 begin_ns; /* 0: no tracked process runs */
-	struct mtl_reading at[MTL_COUNTERS];
+	struct reading at[MTL_COUNTERS]; /* as it was then */
 };
 
 struct {
@@ -29,20 +33,20 @@ struct {
 } slices SEC(".maps");
 
 /* All zero: there is none here, or it is in error. */
-static __always_inline struct mtl_reading read_counter(__u32 kind)
+static __always_inline struct reading read_counter(__u32 kind)
 {
 	struct bpf_perf_event_value value = {};
 	__u64 key = kind * MTL_CPUS_MAX + bpf_get_smp_processor_id();
 
 	if (!(kinds & 1U << kind) ||
 		bpf_perf_event_read_value(&counters, key, &value, sizeof(value)) < 0)
-		return (struct mtl_reading){};
-	return (struct mtl_reading){value.counter, value.enabled, value.running};
+		return (struct reading){};
+	return (struct reading){value.counter, value.enabled, value.running};
 }
 
 /* A counter that was opened, or opened anew, in the middle of the slice says nothing of it. */
-static __always_inline void add(struct mtl_counts *its, __u32 kind, const struct mtl_reading *from,
-	const struct mtl_reading *to)
+static __always_inline void add(struct mtl_counts *its, __u32 kind, const struct reading *from,
+	const struct reading *to)
 {
 	if (!from->enabled_ns || to->enabled_ns < from->enabled_ns || to->value < from->value)
 		return;
@@ -58,9 +62,9 @@ static __always_inline void switch_out(struct slice *slice, __u32 index, __u64 n
 		return;
 	__sync_fetch_and_add(&its->cpu_ns, now - slice->begin_ns);
 	for (__u32 kind = 0; kind < MTL_COUNTERS; kind++) {
-		struct mtl_reading now = read_counter(kind);
+		struct reading to = read_counter(kind);
 
-		add(its, kind, &slice->at[kind], &now);
+		add(its, kind, &slice->at[kind], &to);
 	}
 }
 

@@ -11,7 +11,7 @@
  *     source, which never leaves the queue, would always be;
  *   - an answer that takes long comes in steps, one a turn;
  *   - while a stream runs, or an answer is unfinished, or while more than output_pause bytes wait
- * to be sent, no further message is taken, and reading stops at request_bytes of input;
+ *     to be sent, no further message is taken, and reading stops at request_bytes of input;
  *   - a client whose output stalls, or who starts a message and does not end it, is dropped;
  *   - a client that is gone (EPOLLHUP, EPIPE) still has what it sent before carried out;
  *   - handlers only mark (dead, closing); settle(), the last thing every handler does, ends.

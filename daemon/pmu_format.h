@@ -26,9 +26,8 @@ int pmu_field_set(const struct pmu_field *field, uint64_t value, struct perf_eve
 
 /*
  * Encodes terms into attr's config words; a term without a value is 1, words that are themselves
- * named
- * ("config=0x10") are set whole. -ENOENT: the PMU has no such field; -EINVAL: not a list of terms;
- * -ERANGE. attr is changed only on success.
+ * named ("config=0x10") are set whole. -ENOENT: the PMU has no such field; -EINVAL: not a list of
+ * terms; -ERANGE; -ENOMEM. attr is changed only on success.
  */
 int pmu_encode(const struct pmu *pmu, const char *terms, struct perf_event_attr *attr);
 

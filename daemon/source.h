@@ -18,8 +18,8 @@ struct source;
 typedef void (*source_life_fn)(void *userdata, const struct mtl_life *life);
 typedef void (*source_hit_fn)(void *userdata, const struct mtl_hit *hit);
 
-/* Loads all programs and creates the maps; ring_bytes is the size of one CPU's hit ring. On error
- * a negative errno and the reason in ret_error. */
+/* Loads all programs but that of source_count() and creates the maps; ring_bytes is the size of one
+ * CPU's hit ring. On error a negative errno and the reason in ret_error. */
 int source_new(unsigned ring_bytes, struct source **ret_source, char *ret_error, size_t error_size);
 struct source *source_free(struct source *source);
 

@@ -6,7 +6,6 @@
  */
 #include "pmu.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -25,28 +24,6 @@ static const char *const names[PMUS_MAX] = {"cpu", "cpu_core", "cpu_atom", "ibs_
 
 /* --- /proc/cpuinfo */
 
-/*
- * The text behind "KEY<blanks>: " of a line, or NULL:
- *
- * processor	: 0
- * vendor_id	: GenuineIntel
- * cpu family	: 6
- * model		: 143
- * model name	: Intel(R) Xeon(R) Platinum 8480+
- * stepping	: 8
- * flags		: fpu vme de pse tsc msr pae ... hypervisor ...
- */
-static const char *value_of(const char *line, const char *key)
-{
-	size_t length = strlen(key);
-
-	if (strncmp(line, key, length) != 0)
-		return NULL;
-	line += length;
-	line += strspn(line, " \t");
-	return *line == ':' ? line + 1 + strspn(line + 1, " ") : NULL;
-}
-
 static enum pmu_vendor vendor_named(const char *name)
 {
 	if (!strncmp(name, "GenuineIntel", 12))
@@ -54,49 +31,20 @@ static enum pmu_vendor vendor_named(const char *name)
 	return strncmp(name, "AuthenticAMD", 12) ? PMU_OTHER_VENDOR : PMU_AMD;
 }
 
-static bool has_word(const char *text, const char *word)
+/* processor	: 0 */
+static void add_processor(cpu_set_t *online, const char *line)
 {
-	size_t length = strlen(word);
+	unsigned cpu;
 
-	for (const char *at = text; (at = strstr(at, word)); at += length)
-		if ((at == text || isspace(at[-1])) && (!at[length] || isspace(at[length])))
-			return true;
-	return false;
+	if (sscanf(line, "processor : %u", &cpu) == 1 && cpu < CPU_SETSIZE)
+		CPU_SET(cpu, online);
 }
 
-/* The first processor speaks for all of them: hybrid ones share vendor, family and model. */
-static void read_identity(const char *line, struct pmu_machine *machine)
-{
-	const char *value;
-
-	if ((value = value_of(line, "vendor_id")))
-		machine->vendor = vendor_named(value);
-	else if ((value = value_of(line, "cpu family")))
-		machine->family = (unsigned)atoi(value);
-	else if ((value = value_of(line, "model")))
-		machine->model = (unsigned)atoi(value);
-	else if ((value = value_of(line, "model name")))
-		snprintf(machine->model_name, sizeof(machine->model_name), "%.*s",
-		        (int)strcspn(value, "\n"), value);
-	else if ((value = value_of(line, "stepping")))
-		machine->stepping = (unsigned)atoi(value);
-}
-
-static void read_cpuinfo_line(const char *line, struct pmu_machine *machine)
-{
-	const char *value = value_of(line, "processor");
-	unsigned cpu = value ? (unsigned)atoi(value) : CPU_SETSIZE;
-
-	if (cpu < CPU_SETSIZE)
-		CPU_SET(cpu, &machine->online);
-	else if (machine->stepping == UINT_MAX)
-		read_identity(line, machine);
-	else if ((value = value_of(line, "flags")) && has_word(value, "hypervisor"))
-		machine->hypervisor = true;
-}
-
+/* The first processor speaks for all of them (cpu_identity_line()): hybrid ones share vendor, family
+ * and model. */
 static int read_cpuinfo(const char *root, struct pmu_machine *machine)
 {
+	struct cpu_identity identity = {0};
 	char path[PATH_MAX];
 	_cleanup_fclose_ FILE *file = NULL;
 	_cleanup_free_ char *line = NULL;
@@ -106,11 +54,16 @@ static int read_cpuinfo(const char *root, struct pmu_machine *machine)
 	file = fopen(path, "re");
 	if (!file)
 		return -ENOENT;
-	machine->stepping = UINT_MAX; /* until it is read, which ends the first processor */
-	while (getline(&line, &size, file) > 0)
-		read_cpuinfo_line(line, machine);
-	if (machine->stepping == UINT_MAX)
-		machine->stepping = 0;
+	while (getline(&line, &size, file) > 0) {
+		add_processor(&machine->online, line);
+		cpu_identity_line(&identity, line);
+	}
+	machine->vendor = vendor_named(identity.vendor);
+	machine->family = (unsigned)atoi(identity.family);
+	machine->model = (unsigned)atoi(identity.model);
+	machine->stepping = (unsigned)atoi(identity.stepping);
+	snprintf(machine->model_name, sizeof(machine->model_name), "%.63s", identity.name);
+	machine->hypervisor = identity.hypervisor;
 	return 0;
 }
 

@@ -44,7 +44,8 @@ struct address_use {
 	struct address_source *addresses; /* NULL: none */
 	struct perf_situation situation;
 	double sample_seconds;
-	char problem[320];
+	char refused[320]; /* at the start; "": all that was wanted is there */
+	char problem[320]; /* of late */
 };
 
 /* ---- which ---- */
@@ -61,12 +62,13 @@ static bool wanted(enum address_samples choice, const struct pmu_event *event)
 	return pmu_event_is_sampled(event->kind) && by_choice[choice][event->kind];
 }
 
-static void note_problem(struct address_use *use, const struct pmu_event *event, int error)
+static void note_problem(const struct address_use *use, const struct pmu_event *event, int error,
+        char *ret_problem, size_t size)
 {
 	char reason[192], fix[120];
 
 	perf_explain(error, event, &use->situation, reason, sizeof(reason), fix, sizeof(fix));
-	snprintf(use->problem, sizeof(use->problem), "%s%s%s", reason, *fix ? "; " : "", fix);
+	snprintf(ret_problem, size, "%s%s%s", reason, *fix ? "; " : "", fix);
 }
 
 /* A rung that was forced leaves out what the rungs above it would add. */
@@ -103,7 +105,7 @@ static unsigned select_events(struct address_use *use, const struct instrument *
 		int r = wanted(choice_of(use->config), event) ? try_event(event) : -EAGAIN;
 
 		if (r < 0 && r != -EAGAIN)
-			note_problem(use, event, r);
+			note_problem(use, event, r, use->refused, sizeof(use->refused));
 		if (r < 0)
 			continue;
 		use->sample_seconds = fmax(use->sample_seconds, sample_seconds[event->kind]);
@@ -156,7 +158,8 @@ static void look(struct address_use *use, struct address_counts ret_counts[MTL_E
 	for (unsigned i = 0; i < address_source_events(use->addresses); i++) {
 		address_source_counts(use->addresses, i, &ret_counts[i]);
 		if (ret_counts[i].error < 0)
-			note_problem(use, ret_counts[i].event, ret_counts[i].error);
+			note_problem(use, ret_counts[i].event, ret_counts[i].error, use->problem,
+			        sizeof(use->problem));
 	}
 }
 
@@ -275,5 +278,5 @@ void address_use_describe(
 
 const char *address_use_problem(const struct address_use *use)
 {
-	return use->problem;
+	return *use->problem ? use->problem : use->refused;
 }

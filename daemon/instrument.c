@@ -105,18 +105,16 @@ static int climb(struct instrument *instrument, const struct config *config, con
 	const struct ladder_outcome *watchpoints)
 {
 	static const struct pmu_machine unknown = {.paranoid = INT32_MAX};
-	const char *unused[N_RUNGS];
-	struct ladder_facts facts = {
-		.watchpoints = watchpoints, .trial = pmu_trial, .unused = unused};
+	struct ladder_facts facts = {.watchpoints = watchpoints, .trial = pmu_trial};
 	int r = pmu_discover(root, &instrument->machine);
 
 	if (r >= 0)
 		r = pmu_events(instrument->machine, &instrument->events, &instrument->n_events);
 	if (r == -ENOMEM)
 		return r;
-	memcpy(unused, ladder_unused, sizeof(unused));
 	if (config->address_samples != ADDRESS_SAMPLES_AUTO)
-		unused[RUNG_PEBS] = unused[RUNG_IBS] = "address_samples in mtld.conf is not auto";
+		facts.unused[RUNG_PEBS] = facts.unused[RUNG_IBS] =
+			"address_samples in mtld.conf is not auto";
 	facts.machine = instrument->machine ?: &unknown;
 	facts.events = instrument->events;
 	facts.n_events = instrument->n_events;

@@ -18,8 +18,6 @@
 	"addresses of sampled accesses, by which small hot sets of big processes are found at "    \
 	"once, and true miss ratios"
 
-const char *const ladder_unused[N_RUNGS] = {NULL};
-
 static const struct {
 	const char *name, *gain;
 } descriptions[N_RUNGS] = {

@@ -41,11 +41,8 @@ struct ladder_facts {
 	/* opens the event and samples or counts with it; called for what the files promise */
 	void (*trial)(const struct pmu_machine *machine, const struct pmu_event *event,
 	        struct ladder_outcome *ret_outcome);
-	const char *const *unused; /* N_RUNGS: why the daemon makes no use of it; NULL: it does */
+	const char *unused[N_RUNGS]; /* why the daemon makes no use of it; NULL: it does */
 };
-
-/* What this version has no use for, and why: for struct ladder_facts. */
-extern const char *const ladder_unused[N_RUNGS];
 
 /* The rung of that name ("pebs", "ibs", "counters", "watchpoints"), N_RUNGS: there is none to
  * choose. */

@@ -97,7 +97,7 @@ static int judge_dump(
         const struct pmu_machine *machine, enum rung_index forced, struct ladder *ret_ladder)
 {
 	_cleanup_free_ struct pmu_event *events = NULL;
-	struct ladder_facts facts = {.machine = machine, .unused = ladder_unused};
+	struct ladder_facts facts = {.machine = machine};
 	int r = pmu_events(machine, &events, &facts.n_events);
 
 	if (r < 0)

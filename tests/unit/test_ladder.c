@@ -38,9 +38,9 @@ static void judge_as(bool here, const struct ladder_outcome *watchpoints, const 
 	_cleanup_free_ struct pmu_event *events = NULL;
 	struct ladder_facts facts = {.machine = machine,
 	        .watchpoints = watchpoints,
-	        .trial = fake_trial,
-	        .unused = unused};
+	        .trial = fake_trial};
 
+	memcpy(facts.unused, unused, sizeof(facts.unused));
 	machine->dump = !here;
 	trials = 0;
 	assert_int_equal(pmu_events(machine, &events, &facts.n_events), 0);
@@ -261,7 +261,6 @@ static void names(void **state)
 	assert_int_equal(ladder_rung_named("none"), N_RUNGS);
 	assert_int_equal(ladder_rung_named("auto"), N_RUNGS);
 	assert_int_equal(ladder_rung_named(""), N_RUNGS);
-	assert_null(ladder_unused[RUNG_WATCHPOINTS]);
 }
 
 #define rooted(test) cmocka_unit_test_setup_teardown(test, fake_root_new, fake_root_free)

@@ -33,13 +33,6 @@
 #define COUNTS_BYTES (sizeof(struct mtl_counts) * MTL_PROCESSES_MAX)
 #define LIFE_TURN 256 /* records delivered by one call at most */
 
-struct hit_ring {
-	struct ring_buffer *ring;
-	int fd;
-	source_hit_fn callback;
-	void *userdata;
-};
-
 struct source {
 	struct process_clock_bpf *clock;
 	struct watch_hit_bpf *hit;
@@ -284,7 +277,7 @@ int source_attach(struct source *source)
 		source->life->progs.process_exit,
 	};
 
-	if (source->links[0])
+	if (source->links[1])
 		return 0;
 	/* What ran when the programs were detached was never switched out. */
 	memset(source->cpus, 0, sizeof(struct mtl_cpu) * MTL_CPUS_MAX);
@@ -311,6 +304,36 @@ void source_detach(struct source *source)
 	bpf_link__destroy(source->count_link);
 	source->count_link = NULL;
 	source->faults = cpu_events_free(source->faults);
+}
+
+void source_clock_stop(struct source *source)
+{
+	bpf_link__destroy(source->links[0]);
+	source->links[0] = NULL;
+	bpf_link__destroy(source->count_link);
+	source->count_link = NULL;
+	memset(source->cpus, 0, sizeof(struct mtl_cpu) * MTL_CPUS_MAX);
+}
+
+int source_clock_start(struct source *source)
+{
+	if (source->links[0])
+		return 0;
+	memset(source->cpus, 0, sizeof(struct mtl_cpu) * MTL_CPUS_MAX);
+	source->links[0] = bpf_program__attach(source->clock->progs.process_clock);
+	return source->links[0] ? 0 : -errno;
+}
+
+void source_clock_set(struct source *source, uint32_t index, uint64_t ns)
+{
+	__atomic_store_n(&source->processes[index].clock, ns << MTL_CLOCK_SHIFT, __ATOMIC_RELEASE);
+}
+
+int source_switch_programs(const struct source *source, int ret_fds[2])
+{
+	ret_fds[0] = bpf_program__fd(source->clock->progs.process_clock);
+	ret_fds[1] = source->count ? bpf_program__fd(source->count->progs.process_count) : -1;
+	return source->count ? 2 : 1;
 }
 
 int source_count(struct source *source, unsigned kinds)
@@ -453,6 +476,12 @@ struct mtl_event_slot *source_event_slots(struct source *source)
 	return source->slots;
 }
 
+int source_hit_rings(const struct source *source, unsigned *ret_bytes)
+{
+	*ret_bytes = source->ring_bytes;
+	return bpf_map__fd(source->clock->maps.hit_rings);
+}
+
 int source_address_rings(const struct source *source)
 {
 	return bpf_map__fd(source->clock->maps.address_rings);
@@ -508,66 +537,4 @@ int source_life_fd(const struct source *source)
 int source_life_consume(struct source *source)
 {
 	return ring_buffer__consume(source->life_ring);
-}
-
-static int on_hit(void *context, void *data, size_t size)
-{
-	struct hit_ring *ring = context;
-
-	if (size >= sizeof(struct mtl_hit))
-		ring->callback(ring->userdata, data);
-	return 0;
-}
-
-int source_hit_ring_new(struct source *source, unsigned cpu, source_hit_fn callback, void *userdata,
-	struct hit_ring **ret_ring)
-{
-	uint32_t key = cpu;
-	_cleanup_close_ int fd = bpf_map_create(
-		BPF_MAP_TYPE_RINGBUF, "hits", 0, 0, source->ring_bytes, NULL);
-	_cleanup_free_ struct hit_ring *ring = calloc(1, sizeof(*ring));
-
-	if (fd < 0)
-		return fd;
-	if (!ring)
-		return -ENOMEM;
-	ring->callback = callback;
-	ring->userdata = userdata;
-	if (bpf_map_update_elem(bpf_map__fd(source->clock->maps.hit_rings), &key, &fd, BPF_ANY) < 0)
-		return -errno;
-	ring->ring = ring_buffer__new(fd, on_hit, ring, NULL);
-	if (!ring->ring)
-		return -errno;
-	ring->fd = TAKE_FD(fd);
-	*ret_ring = TAKE_PTR(ring);
-	return 0;
-}
-
-int source_hit_ring_elsewhere(struct source *source, const struct hit_ring *ring)
-{
-	uint32_t key = MTL_CPU_ELSEWHERE;
-
-	if (bpf_map_update_elem(bpf_map__fd(source->clock->maps.hit_rings), &key, &ring->fd, BPF_ANY) < 0)
-		return -errno;
-	return 0;
-}
-
-struct hit_ring *hit_ring_free(struct hit_ring *ring)
-{
-	if (!ring)
-		return NULL;
-	ring_buffer__free(ring->ring);
-	close(ring->fd);
-	free(ring);
-	return NULL;
-}
-
-int hit_ring_fd(const struct hit_ring *ring)
-{
-	return ring_buffer__epoll_fd(ring->ring);
-}
-
-int hit_ring_consume(struct hit_ring *ring)
-{
-	return ring_buffer__consume(ring->ring);
 }

@@ -29,6 +29,19 @@ struct source *source_free(struct source *source);
 int source_attach(struct source *source);
 void source_detach(struct source *source);
 
+/*
+ * Stops and starts the programs at context switches, in between attach and detach; the other events go
+ * on. While stopped no process clock runs: the caller sets each to what it knows (modulo 2^52 ns), which
+ * also puts right what a switch that was under way left. Who runs at the start is on the clock from its
+ * next switch on. Counting (source_count_attach()) is stopped too, and has to be started by itself.
+ */
+void source_clock_stop(struct source *source);
+int source_clock_start(struct source *source);
+void source_clock_set(struct source *source, uint32_t index, uint64_t ns);
+
+/* The programs that every context switch runs, one or two of them; returns how many. */
+int source_switch_programs(const struct source *source, int ret_fds[2]);
+
 /* Gives CPUs that have come online since their page-fault event. About once a second. */
 void source_follow_cpus(struct source *source);
 
@@ -78,7 +91,8 @@ int source_life_open(struct source *source, source_life_fn callback, void *userd
 int source_life_fd(const struct source *source);
 int source_life_consume(struct source *source);
 
-/* A ring of watch hits for one CPU. */
+/* A ring of watch hits for one CPU (hit_ring.c). The map that holds them, and the size of one. */
+int source_hit_rings(const struct source *source, unsigned *ret_bytes);
 struct hit_ring;
 int source_hit_ring_new(struct source *source, unsigned cpu, source_hit_fn callback, void *userdata,
 	struct hit_ring **ret_ring);

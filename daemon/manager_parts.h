@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTLD_MANAGER_PARTS_H
+#define MTLD_MANAGER_PARTS_H
+
+/*
+ * What the files of the manager (manager*.c) are to each other. Everybody else uses manager.h.
+ */
+
+#include "address_use.h"
+#include "instrument.h"
+#include "manager.h"
+#include "tracked.h"
+
+#define TICK_USEC 100000
+#define TICKS_A_SECOND 10
+
+/* The calibration child has the sampler's last slot. */
+enum { INDEX_MAX = MTL_PROCESSES_MAX - 1 };
+
+struct entry {
+	struct manager *manager;
+	struct tracked *tracked;
+	sd_event_source *end; /* of its pidfd */
+	int pidfd;
+};
+
+struct manager {
+	sd_event *event;
+	const struct config *config;
+	char *root;
+	struct instrument *instrument;
+	struct entry **entries; /* in order of tracking */
+	unsigned n_entries;
+	struct address_use *addresses;
+	struct counters *counters;
+	sd_event_source *life, *tick, *samples;
+	unsigned ticks;
+	uint64_t begin_ns, settled_ns;
+	double settled_cpu, daemon_cpu, share;
+	uint64_t lost; /* of processes that were forgotten */
+};
+
+/* The latest entry of that pid; NULL: none. */
+struct entry *manager_find(struct manager *manager, pid_t pid);
+
+bool manager_is_alive(const struct entry *entry);
+
+/* manager_track.c: ends an entry and all that is known of it. */
+void manager_forget(struct manager *manager, struct entry *entry);
+void manager_free_entry(struct entry *entry);
+
+/* Detaches the programs when nothing that lives is tracked. */
+void manager_rest_when_idle(struct manager *manager);
+
+/* manager_settle.c: once a second. */
+void manager_settle(struct manager *manager);
+
+#endif

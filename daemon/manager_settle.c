@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Once a second: mtld's own CPU use and the share of every pace that keeps it under its bound, the
+ * pace of each process, who has had its time, and the periods of samples.
+ */
+#include "manager_parts.h"
+
+#include <math.h>
+#include <sys/resource.h>
+
+static double own_cpu_seconds(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_utime.tv_sec + usage.ru_stime.tv_sec +
+	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static bool has_had_its_time(const struct manager *manager, const struct entry *entry, uint64_t now)
+{
+	const struct tracked *tracked = entry->tracked;
+	double asked = now / 1e9 - tracked->asked_at;
+
+	if (tracked->idle_seconds > 0 && asked > tracked->idle_seconds)
+		return true;
+	return !manager_is_alive(entry) && asked > manager->config->keep_exited_seconds &&
+	       (now - tracked->end_wall_ns) / 1e9 > manager->config->keep_exited_seconds;
+}
+
+static void settle_processes(struct manager *manager)
+{
+	uint64_t now = source_now();
+	double cpu = own_cpu_seconds(), seconds = (now - manager->settled_ns) / 1e9;
+
+	if (manager->settled_ns) {
+		double used = (cpu - manager->settled_cpu) / seconds;
+
+		manager->daemon_cpu =
+		        isnan(manager->daemon_cpu)
+		                ? used
+		                : manager->daemon_cpu + 0.4 * (used - manager->daemon_cpu);
+		manager->share = governor_share(
+		        manager->share, manager->daemon_cpu, manager->config->max_daemon_cpu);
+	}
+	manager->settled_ns = now;
+	manager->settled_cpu = cpu;
+	for (unsigned i = manager->n_entries; i-- > 0;) {
+		struct entry *entry = manager->entries[i];
+
+		tracked_settle(entry->tracked, manager->share);
+		if (has_had_its_time(manager, entry, now))
+			manager_forget(manager, entry);
+	}
+}
+
+/* Of the process most sampled, in its CPU time. */
+static double most_sampled(const struct manager *manager)
+{
+	double most = 0;
+
+	for (unsigned i = 0; i < manager->n_entries; i++)
+		if (manager_is_alive(manager->entries[i]))
+			most = fmax(most, manager->entries[i]->tracked->governor.sample_rate);
+	return most;
+}
+
+/* Before the periods of samples change. */
+static void follow_rates(struct manager *manager)
+{
+	struct rates_sampling sampling;
+
+	address_use_sampling(manager->addresses, &sampling);
+	for (unsigned i = 0; i < manager->n_entries; i++) {
+		struct tracked *tracked = manager->entries[i]->tracked;
+
+		if (manager_is_alive(manager->entries[i]))
+			rates_follow(&tracked->rates,
+			        source_counts(manager->instrument->source, tracked->index),
+			        tracked->counts.cpu_ns / 1e9, manager->config->window_seconds,
+			        &sampling);
+	}
+}
+
+static void settle_events(struct manager *manager)
+{
+	if (!manager->instrument->source)
+		return;
+	source_follow_cpus(manager->instrument->source);
+	counters_follow(manager->counters);
+	follow_rates(manager);
+	address_use_settle(manager->addresses, most_sampled(manager), manager->share);
+}
+
+void manager_settle(struct manager *manager)
+{
+	settle_processes(manager);
+	settle_events(manager);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the manager is asked: processes, status, curves, observations.
+ */
+#include "manager_parts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+
+int manager_process(struct manager *manager, pid_t pid, struct manager_process *ret_process)
+{
+	struct entry *entry = manager_find(manager, pid);
+
+	if (!entry)
+		return -ENOENT;
+	tracked_describe(entry->tracked, ret_process);
+	return 0;
+}
+
+int manager_process_at(struct manager *manager, unsigned index, struct manager_process *ret_process)
+{
+	if (index >= manager->n_entries)
+		return -ENOENT;
+	tracked_describe(manager->entries[index]->tracked, ret_process);
+	return 0;
+}
+
+void manager_status(struct manager *manager, struct manager_status *ret_status)
+{
+	const struct instrument *instrument = manager->instrument;
+	const struct calibration *calibration = &instrument->calibration;
+	const struct rung *decisive = instrument_decisive(instrument);
+
+	*ret_status = (struct manager_status){
+	        .pid = getpid(),
+	        .uptime_seconds = (source_now() - manager->begin_ns) / 1e9,
+	        .slots = calibration->slots,
+	        .trap_seconds = calibration->trap_seconds,
+	        .arm_seconds = calibration->arm_seconds,
+	        .switch_seconds = calibration->switch_seconds,
+	        .shift_seconds = calibration->shift_seconds,
+	        .resolution_seconds = calibration->resolution_seconds,
+	        .daemon_cpu = manager->n_entries ? manager->daemon_cpu : NAN,
+	        .processes = manager->n_entries,
+	        .lost = manager->lost,
+	};
+	for (unsigned i = 0; i < manager->n_entries; i++)
+		ret_status->lost += manager->entries[i]->tracked->counts.lost;
+	ret_status->n_events = fmin(address_use_events(manager->addresses), MANAGER_EVENTS_MAX);
+	for (unsigned i = 0; i < ret_status->n_events; i++)
+		address_use_describe(manager->addresses, i, &ret_status->events[i]);
+	snprintf(ret_status->events_reason, sizeof(ret_status->events_reason), "%s",
+	        address_use_problem(manager->addresses));
+	snprintf(ret_status->rung, sizeof(ret_status->rung), "%s", instrument_rung(instrument));
+	snprintf(ret_status->reason, sizeof(ret_status->reason), "%s", decisive->reason);
+	snprintf(ret_status->fix, sizeof(ret_status->fix), "%s", decisive->fix);
+	snprintf(ret_status->method, sizeof(ret_status->method), "%s",
+	        instrument_method(instrument));
+}
+
+/* The observations of that process, its origin and what an estimate needs; marks it as asked for.
+ */
+static int gather(struct manager *manager, pid_t pid, struct tracked **ret_tracked,
+        struct mtl_observation **ret_observations, size_t *ret_n,
+        struct mtl_curve_origin *ret_origin)
+{
+	struct entry *entry = manager_find(manager, pid);
+	struct mtl_observation *copy;
+
+	if (!entry)
+		return -ENOENT;
+	copy = malloc(STORE_OBSERVATIONS * sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	tracked_tick(entry->tracked);
+	entry->tracked->asked_at = source_now() / 1e9;
+	*ret_n = store_observations(entry->tracked->store, copy);
+	*ret_observations = copy;
+	*ret_tracked = entry->tracked;
+	tracked_origin(entry->tracked, manager->daemon_cpu, ret_origin);
+	return 0;
+}
+
+int manager_curve(struct manager *manager, pid_t pid, const struct mtl_estimate_options *options,
+        struct mtl_curve **ret_curve, struct mtl_curve_origin *ret_origin)
+{
+	_cleanup_free_ struct mtl_observation *observations = NULL;
+	struct mtl_estimate_options completed = *options;
+	struct mtl_curve_origin origin;
+	struct tracked *tracked;
+	size_t n;
+	int r = gather(manager, pid, &tracked, &observations, &n, &origin);
+
+	if (r < 0)
+		return r;
+	tracked_options(tracked, &completed);
+	r = mtl_curve_from_observations(observations, n, tracked->store->births,
+	        tracked->store->n_births, &completed, ret_curve);
+	if (r < 0)
+		return r;
+	*ret_origin = origin;
+	return 0;
+}
+
+int manager_observations(struct manager *manager, pid_t pid,
+        struct mtl_observation **ret_observations, size_t *ret_n, struct mtl_birth **ret_births,
+        size_t *ret_n_births, struct mtl_curve_origin *ret_origin,
+        struct mtl_estimate_options *ret_options)
+{
+	_cleanup_free_ struct mtl_observation *observations = NULL;
+	struct mtl_curve_origin origin;
+	struct tracked *tracked;
+	struct mtl_birth *births;
+	size_t n;
+	int r = gather(manager, pid, &tracked, &observations, &n, &origin);
+
+	if (r < 0)
+		return r;
+	births = malloc(sizeof(tracked->store->births));
+	if (!births)
+		return -ENOMEM;
+	memcpy(births, tracked->store->births, sizeof(tracked->store->births));
+	*ret_options = (struct mtl_estimate_options){0};
+	tracked_options(tracked, ret_options);
+	*ret_observations = TAKE_PTR(observations);
+	*ret_n = n;
+	*ret_births = births;
+	*ret_n_births = tracked->store->n_births;
+	*ret_origin = origin;
+	return 0;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Who is tracked: begin and end. A process that ends is noticed through its pidfd and keeps its
+ * last curve for a while.
+ */
+#include "manager_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct entry *manager_find(struct manager *manager, pid_t pid)
+{
+	for (unsigned i = 0; i < manager->n_entries; i++)
+		if (manager->entries[i]->tracked->pid == pid)
+			return manager->entries[i];
+	return NULL;
+}
+
+bool manager_is_alive(const struct entry *entry)
+{
+	return entry->tracked->state != TRACKED_EXITED;
+}
+
+static unsigned n_alive(const struct manager *manager)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < manager->n_entries; i++)
+		n += manager_is_alive(manager->entries[i]);
+	return n;
+}
+
+void manager_free_entry(struct entry *entry)
+{
+	sd_event_source_disable_unref(entry->end);
+	tracked_free(entry->tracked);
+	if (entry->pidfd >= 0)
+		close(entry->pidfd);
+	free(entry);
+}
+
+void manager_rest_when_idle(struct manager *manager)
+{
+	if (!manager->instrument->source || n_alive(manager) > 0)
+		return;
+	sampler_pace_cpus(manager->instrument->sampler);
+	address_use_rest(manager->addresses);
+	counters_rest(manager->counters);
+	source_detach(manager->instrument->source);
+}
+
+void manager_forget(struct manager *manager, struct entry *entry)
+{
+	unsigned i = 0;
+
+	while (manager->entries[i] != entry)
+		i++;
+	memmove(&manager->entries[i], &manager->entries[i + 1],
+	        (--manager->n_entries - i) * sizeof(manager->entries[0]));
+	manager->lost += entry->tracked->counts.lost;
+	manager_free_entry(entry);
+	manager_rest_when_idle(manager);
+	if (manager->n_entries == 0)
+		sd_event_source_set_enabled(manager->tick, SD_EVENT_OFF);
+}
+
+static int on_end(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	struct entry *entry = userdata;
+
+	(void)source;
+	(void)fd;
+	(void)revents;
+	tracked_exited(entry->tracked);
+	sd_event_source_set_enabled(entry->end, SD_EVENT_OFF);
+	manager_rest_when_idle(entry->manager);
+	return 0;
+}
+
+/* A slot no process uses and no CPU still counts for. */
+static int free_index(struct manager *manager, uint32_t *ret_index)
+{
+	for (uint32_t index = 0; index < INDEX_MAX; index++) {
+		bool used = source_process(manager->instrument->source, index)->clock &
+		            MTL_CLOCK_RUNNING;
+
+		for (unsigned i = 0; i < manager->n_entries && !used; i++)
+			used = manager_is_alive(manager->entries[i]) &&
+			       manager->entries[i]->tracked->index == index;
+		if (!used) {
+			*ret_index = index;
+			return 0;
+		}
+	}
+	return -EUSERS;
+}
+
+static int add_entry(struct manager *manager, pid_t pid, uint32_t index, struct entry **ret_entry)
+{
+	struct entry *entry = calloc(1, sizeof(*entry));
+	int r;
+
+	if (!entry)
+		return -ENOMEM;
+	entry->manager = manager;
+	entry->pidfd = syscall(SYS_pidfd_open, pid, 0);
+	/* A thread that is not a process (ENOENT since Linux 6.16): there is no such process. */
+	r = entry->pidfd >= 0 ? 0 : errno == EINVAL || errno == ENOENT ? -ESRCH : -errno;
+	if (r >= 0)
+		r = source_attach(manager->instrument->source);
+	if (r >= 0)
+		r = tracked_new(manager->instrument, manager->config, manager->root, pid, index,
+		        &entry->tracked);
+	if (r >= 0)
+		r = sd_event_add_io(
+		        manager->event, &entry->end, entry->pidfd, EPOLLIN, on_end, entry);
+	if (r < 0) {
+		manager_free_entry(entry);
+		return r;
+	}
+	*ret_entry = entry;
+	return 0;
+}
+
+/* Those that have ended never keep one that runs out. */
+static int make_room(struct manager *manager)
+{
+	if (n_alive(manager) >= manager->config->max_processes)
+		return -EUSERS;
+	for (unsigned i = 0; manager->n_entries >= INDEX_MAX && i < manager->n_entries; i++)
+		if (!manager_is_alive(manager->entries[i]))
+			manager_forget(manager, manager->entries[i]);
+	return manager->n_entries < INDEX_MAX ? 0 : -EUSERS;
+}
+
+static int track_anew(struct manager *manager, pid_t pid, struct entry **ret_entry)
+{
+	struct entry *entry, *old;
+	uint32_t index;
+	int r = manager->instrument->source ? make_room(manager) : -ENOSYS;
+
+	if (r >= 0)
+		r = free_index(manager, &index);
+	if (r >= 0)
+		r = add_entry(manager, pid, index, &entry);
+	if (r < 0) {
+		manager_rest_when_idle(manager);
+		return r;
+	}
+	old = manager_find(manager, pid);
+	manager->entries[manager->n_entries++] = entry;
+	if (old) /* the pid has come round again */
+		manager_forget(manager, old);
+	address_use_begin(manager->addresses);
+	counters_begin(manager->counters);
+	sd_event_source_set_time_relative(manager->tick, TICK_USEC);
+	sd_event_source_set_enabled(manager->tick, SD_EVENT_ON);
+	sampler_pace_cpus(manager->instrument->sampler);
+	*ret_entry = entry;
+	return 0;
+}
+
+int manager_track(struct manager *manager, pid_t pid, double idle_seconds)
+{
+	struct entry *entry = manager_find(manager, pid);
+	int r = entry && manager_is_alive(entry) ? 0 : track_anew(manager, pid, &entry);
+
+	if (r < 0)
+		return r;
+	entry->tracked->idle_seconds = idle_seconds;
+	entry->tracked->asked_at = source_now() / 1e9;
+	return 0;
+}
+
+int manager_untrack(struct manager *manager, pid_t pid)
+{
+	struct entry *entry = manager_find(manager, pid);
+
+	if (!entry)
+		return -ENOENT;
+	manager_forget(manager, entry);
+	return 0;
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How often a tracked process may be sampled, and how long lines of it are watched: its governor
+ * and its deadlines, about once a second of its CPU time.
+ */
+#include "tracked_parts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "cleanup.h"
+
+#define BEGIN_SECONDS 0.03
+#define MOMENTS_PER_WINDOW 20
+#define STORE_WINDOWS 4 /* observations older than so many windows weigh nothing */
+
+/* A watch lasts a good part of the longest window; moments that come much more often than watches
+ * can end only find the process occupied. */
+void tracked_set_pace(struct tracked *tracked)
+{
+	double pace =
+	        fmin(tracked->governor.pace, MOMENTS_PER_WINDOW / tracked->deadlines.now.longest);
+
+	sampler_set_pace(tracked->instrument->sampler, tracked->index, pace,
+	        tracked->governor.close_between);
+}
+
+/* Some milliseconds of its time tell how often a process switches, and with that what a watch
+ * costs. */
+void tracked_begin(struct tracked *tracked)
+{
+	struct governor_prices prices = governor_prices(&tracked->instrument->calibration);
+	double seconds = (tracked->counts.cpu_ns - tracked->begin_cpu_ns) / 1e9;
+
+	if (tracked->begun || seconds < BEGIN_SECONDS)
+		return;
+	tracked->begun = true;
+	governor_begin(&tracked->governor, &prices, tracked->config->max_overhead,
+	        tracked->counts.switches / seconds, deadlines_mean(&tracked->deadlines));
+	tracked->settled = tracked->counts;
+	tracked->settled_wall_ns = source_now();
+	tracked_set_pace(tracked);
+}
+
+static struct sampler_counts since_settled(const struct tracked *tracked)
+{
+	struct sampler_counts delta = tracked->counts;
+	const struct sampler_counts *settled = &tracked->settled;
+
+	delta.arms -= settled->arms;
+	delta.hits -= settled->hits;
+	delta.switches -= settled->switches;
+	delta.busy -= settled->busy;
+	delta.starved -= settled->starved;
+	delta.armed_switches -= settled->armed_switches;
+	delta.samples -= settled->samples;
+	delta.cpu_ns -= settled->cpu_ns;
+	return delta;
+}
+
+static int look_at_deadlines(struct tracked *tracked, struct mtl_curve **ret_curve)
+{
+	double windows[2], size;
+	_cleanup_free_ struct mtl_observation *copy =
+	        malloc(STORE_OBSERVATIONS * sizeof(struct mtl_observation));
+	struct mtl_estimate_options options = {
+	        .sizes = &size,
+	        .n_sizes = 1,
+	        .windows = windows,
+	        .n_windows = 2,
+	        .resamples = 1,
+	};
+
+	if (!copy)
+		return -ENOMEM;
+	deadlines_questions(
+	        &tracked->deadlines, tracked->instrument->last_cache_bytes, windows, &size);
+	tracked_options(tracked, &options);
+	return mtl_curve_from_observations(
+	        copy, store_observations(tracked->store, copy), NULL, 0, &options, ret_curve);
+}
+
+DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
+
+static void adapt_deadlines(struct tracked *tracked)
+{
+	_cleanup_(mtl_curve_freep) struct mtl_curve *curve = NULL;
+
+	if (deadlines_due(&tracked->deadlines) && look_at_deadlines(tracked, &curve) == 0)
+		deadlines_adapt(&tracked->deadlines, curve);
+}
+
+/* Arming and turning off reach every thread: one that runs pays for it itself; for one that sleeps
+ * the target waits, about half as long as its events take to open and close. */
+static struct governor_prices prices_now(const struct tracked *tracked, double seconds)
+{
+	struct governor_prices prices = governor_prices(&tracked->instrument->calibration);
+	double wall = (source_now() - tracked->settled_wall_ns) / 1e9;
+	double running = tracked->settled_wall_ns ? fmax(1, seconds / wall) : 1;
+	double threads = fmax(running, tracked->counts.threads);
+
+	prices.arm = prices.arm * running + (threads - running) * prices.open / 2;
+	prices.trap *= running;
+	prices.open *= threads;
+	return prices;
+}
+
+void tracked_settle(struct tracked *tracked, double share)
+{
+	struct governor_prices prices;
+	struct sampler_counts delta;
+
+	if (tracked->state == TRACKED_EXITED)
+		return;
+	delta = since_settled(tracked);
+	tracked_check(tracked);
+	if (!tracked->begun || (int64_t)delta.cpu_ns < 100000000)
+		return;
+	prices = prices_now(tracked, delta.cpu_ns / 1e9);
+	governor_update(&tracked->governor, &prices, &delta, delta.cpu_ns / 1e9,
+	        tracked->config->max_overhead, share);
+	tracked->observations_per_second = delta.arms / (delta.cpu_ns / 1e9);
+	tracked->settled = tracked->counts;
+	tracked->settled_wall_ns = source_now();
+	tracked_set_pace(tracked);
+	adapt_deadlines(tracked);
+	store_expire(tracked->store,
+	        tracked->counts.cpu_ns / 1e9 - STORE_WINDOWS * tracked->config->window_seconds);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTLD_TRACKED_PARTS_H
+#define MTLD_TRACKED_PARTS_H
+
+/*
+ * What the files of a tracked process (tracked*.c) are to each other. Everybody else uses
+ * tracked.h.
+ */
+
+#include "tracked.h"
+
+struct mtl_process *tracked_process(const struct tracked *tracked);
+
+/* CPU time of all threads; of an ended one, until its end. */
+uint64_t tracked_cpu_ns(const struct tracked *tracked);
+
+/* Of what the store holds; the clock may step back a little. */
+double tracked_cpu_seconds(const struct tracked *tracked);
+
+void tracked_set_state(struct tracked *tracked, enum tracked_state state, const char *reason);
+
+/* A planner looks at one address space: after exec there is another. Negative errno. */
+int tracked_plan_anew(struct tracked *tracked);
+
+/* tracked_threads.c. tracer: its pid, 0: not known. */
+void tracked_watch_threads(struct tracked *tracked);
+void tracked_pause(struct tracked *tracked, pid_t tracer);
+void tracked_resume(struct tracked *tracked);
+void tracked_heed_debugger(struct tracked *tracked);
+
+/* Events tell of threads and debuggers at once; this catches what an event that was lost would have
+ * told. */
+void tracked_check(struct tracked *tracked);
+
+/* tracked_survey.c: goes on with the survey, or begins one that is due; fills the sampler's queue.
+ */
+void tracked_survey(struct tracked *tracked);
+void tracked_refill(struct tracked *tracked);
+
+/* tracked_pace.c: tells the sampler; and the first pace, once the target has run for some
+ * milliseconds. */
+void tracked_set_pace(struct tracked *tracked);
+void tracked_begin(struct tracked *tracked);
+
+#endif

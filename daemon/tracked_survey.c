@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Looking at the memory of a tracked process, and drawing lines of it for the sampler.
+ *
+ * A survey takes some ticks; the next begins when a share of time is past or so many pages have
+ * come that draws by the latest would weigh very unevenly.
+ */
+#include "tracked_parts.h"
+
+#include <math.h>
+
+#define SURVEY_REGIONS_A_TICK 64
+#define SURVEY_INTERVAL_NS 1000000000ULL /* at least; */
+#define SURVEY_SHARE 500                 /* and so many times as long as one takes */
+#define SURVEY_STALE 0.02 /* new pages, as a share of those surveyed, that call for a survey */
+#define STALE_SHARE 50    /* but not sooner than so many times as long as one takes */
+#define NEW_PHASE                                                                                  \
+	1.25 /* growth of resident memory that makes older observations another program's */
+
+void tracked_refill(struct tracked *tracked)
+{
+	const struct calibration *calibration = &tracked->instrument->calibration;
+	struct sampler *sampler = tracked->instrument->sampler;
+	struct candidate candidate;
+	/* Lines drawn long ago may be gone: hold what two ticks need, no more. */
+	unsigned held = SAMPLER_QUEUE - sampler_room(sampler, tracked->index);
+	unsigned wanted = fmin(SAMPLER_QUEUE, 2 + 0.2 * tracked->governor.pace);
+
+	planner_set_settled(tracked->planner, tracked->births.faults == tracked->faults_surveyed);
+	for (; held < wanted; held++)
+		if (planner_draw(tracked->planner, &tracked->deadlines.now, calibration->slots,
+		            calibration->length == MTL_LINE_BYTES, &candidate) < 0 ||
+		        sampler_offer(sampler, tracked->index, &candidate) < 0)
+			return;
+}
+
+/* So many pages have come since the latest survey that draws by it would weigh very unevenly. */
+static bool is_stale(const struct tracked *tracked)
+{
+	double pages = planner_resident_bytes(tracked->planner) / 4096;
+
+	return tracked->births.faults - tracked->faults_surveyed > SURVEY_STALE * pages;
+}
+
+/* Observations of a process that was much smaller say nothing about it now. */
+static void heed_growth(struct tracked *tracked)
+{
+	double pages = planner_resident_bytes(tracked->planner) / 4096;
+
+	if (pages <= NEW_PHASE * tracked->resident_at_first)
+		return;
+	tracked->resident_at_first = pages;
+	store_forget(tracked->store); /* and the births that made it grow, with them */
+	sampler_drop_candidates(tracked->instrument->sampler, tracked->index);
+}
+
+void tracked_survey(struct tracked *tracked)
+{
+	uint64_t begin = source_now();
+	bool stale = is_stale(tracked) && begin >= tracked->stale_due_ns;
+	int r;
+
+	if (begin < tracked->survey_due_ns && !stale)
+		return;
+	r = planner_survey(tracked->planner, SURVEY_REGIONS_A_TICK);
+	if (r == 0)
+		return;
+	if (r > 0)
+		tracked->faults_surveyed = tracked->births.faults;
+	tracked->survey_due_ns = begin + (uint64_t)fmax(SURVEY_INTERVAL_NS,
+	                                         SURVEY_SHARE * (double)(source_now() - begin));
+	tracked->stale_due_ns = begin + STALE_SHARE * (source_now() - begin);
+	if (r > 0)
+		heed_growth(tracked);
+}

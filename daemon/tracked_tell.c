@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What is told of a tracked process: to lists, with a curve, and to the estimate.
+ */
+#include "tracked_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "proc.h"
+
+uint64_t tracked_cpu_ns(const struct tracked *tracked)
+{
+	return tracked->state == TRACKED_EXITED
+	               ? tracked->counts.cpu_ns
+	               : source_clock(tracked->instrument->source, tracked->index);
+}
+
+/* Of what the store holds; the clock may step back a little. */
+double tracked_cpu_seconds(const struct tracked *tracked)
+{
+	return fmax(0, (int64_t)(tracked_cpu_ns(tracked) - tracked->begin_cpu_ns) / 1e9);
+}
+
+static double wall_seconds(const struct tracked *tracked)
+{
+	uint64_t end = tracked->end_wall_ns ? tracked->end_wall_ns : source_now();
+
+	return (end - tracked->begin_wall_ns) / 1e9;
+}
+
+static double resident_bytes(const struct tracked *tracked)
+{
+	double bytes;
+
+	if (tracked->state != TRACKED_EXITED &&
+	        proc_resident(tracked->root, tracked->pid, &bytes) == 0 && bytes > 0)
+		return bytes;
+	return tracked->planner ? planner_resident_bytes(tracked->planner) : 0;
+}
+
+void tracked_describe(const struct tracked *tracked, struct manager_process *ret_process)
+{
+	static const char *const states[] = {
+	        [TRACKED_STARTING] = "starting",
+	        [TRACKED_SAMPLING] = "sampling",
+	        [TRACKED_PAUSED] = "paused",
+	        [TRACKED_EXITED] = "exited",
+	};
+
+	*ret_process = (struct manager_process){
+	        .pid = tracked->pid,
+	        .uid = tracked->uid,
+	        .state = states[tracked->state],
+	        .threads = tracked->state == TRACKED_EXITED ? 0 : tracked->counts.threads,
+	        .observations = tracked->store->n_observations,
+	        .births = tracked->births.faults,
+	        .lost = tracked->counts.lost,
+	        .resident_bytes = resident_bytes(tracked),
+	        .cpu_seconds = tracked_cpu_seconds(tracked),
+	        .wall_seconds = wall_seconds(tracked),
+	        .overhead_target = tracked->governor.overhead,
+	        .observations_per_second = tracked->observations_per_second,
+	        .rates = rates_tell(&tracked->rates),
+	};
+	snprintf(ret_process->comm, sizeof(ret_process->comm), "%s", tracked->comm);
+	snprintf(ret_process->reason, sizeof(ret_process->reason), "%s", tracked->reason);
+}
+
+static void write_note(const struct tracked *tracked, char *ret_note, size_t size)
+{
+	double unseen = tracked->planner ? planner_unseen_bytes(tracked->planner) : 0;
+	unsigned slots = tracked->instrument->calibration.slots;
+
+	if (unseen > 0)
+		snprintf(ret_note, size, "%.0f MiB of mapped memory were too many to look at",
+		        unseen / 1048576);
+	else if (tracked->counts.slots && tracked->counts.slots < slots)
+		snprintf(ret_note, size, "only %u of %u debug registers were free",
+		        tracked->counts.slots, slots);
+	else if (tracked->state == TRACKED_PAUSED)
+		snprintf(ret_note, size, "%s", tracked->reason);
+	else
+		*ret_note = 0;
+}
+
+void tracked_origin(
+        const struct tracked *tracked, double overhead_daemon, struct mtl_curve_origin *ret_origin)
+{
+	*ret_origin = (struct mtl_curve_origin){
+	        .pid = tracked->pid,
+	        .method = "residual",
+	        .clock = "cpu",
+	        .window_seconds = tracked->config->window_seconds,
+	        .wall_seconds = wall_seconds(tracked),
+	        .cpu_seconds = tracked_cpu_seconds(tracked),
+	        .lost = tracked->counts.lost,
+	        .resident_bytes = resident_bytes(tracked),
+	        .overhead_target = tracked->governor.overhead,
+	        .overhead_daemon = overhead_daemon,
+	};
+	snprintf(ret_origin->comm, sizeof(ret_origin->comm), "%s", tracked->comm);
+	snprintf(ret_origin->rung, sizeof(ret_origin->rung), "%s",
+	        instrument_rung(tracked->instrument));
+	rates_tell_origin(&tracked->rates, ret_origin);
+	write_note(tracked, ret_origin->note, sizeof(ret_origin->note));
+}
+
+void tracked_options(const struct tracked *tracked, struct mtl_estimate_options *options)
+{
+	double l2 = tracked->instrument->l2_bytes;
+
+	options->now = tracked_cpu_ns(tracked) / 1e9;
+	options->window_seconds = tracked->config->window_seconds;
+	options->resolution_seconds = tracked->instrument->calibration.resolution_seconds;
+	options->cache_bytes = tracked->instrument->last_cache_bytes;
+	options->accesses_per_second = rates_of_accesses(&tracked->rates);
+	options->seed = tracked->store->total + 1;
+	if (!(options->reference_bytes > 0))
+		options->reference_bytes = l2 > 0 ? l2 : 1 << 20;
+}

@@ -29,6 +29,7 @@ static struct json_object *event_json(const struct manager_event *event)
 		return NULL;
 	json_object_object_add(object, "event", json_object_new_string(event->name));
 	json_object_object_add(object, "pmu", json_object_new_string(event->pmu));
+	json_object_object_add(object, "source", json_object_new_string(event->source));
 	json_object_object_add(object, "misses_only", json_object_new_boolean(event->misses_only));
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
 		json_object_object_add(

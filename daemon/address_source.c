@@ -112,9 +112,10 @@ static int add_event(struct address_source *addresses, const struct pmu_event *e
 {
 	unsigned number = addresses->n_events;
 	struct address_event *added = &addresses->events[number];
-	int r = cpu_events_new(event, source_address_program(addresses->source),
-	        number * MTL_CPUS_MAX, &added->cpus);
+	int program = source_address_program(addresses->source), r = program;
 
+	if (r >= 0)
+		r = cpu_events_new(event, program, number * MTL_CPUS_MAX, &added->cpus);
 	if (r < 0)
 		return r;
 	added->event = *event;

@@ -257,6 +257,7 @@ void address_use_describe(
 
 	address_source_counts(use->addresses, event, &counts);
 	*ret_event = (struct manager_event){
+	        .source = counts.event->source,
 	        .cpus = counts.cpus,
 	        .precise = counts.precise,
 	        .misses_only = counts.misses_only,

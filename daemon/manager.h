@@ -42,6 +42,7 @@ enum { MANAGER_EVENTS_MAX = 8 };
  * tracked), zero (no address), kernel, filtered (loads that hit), delivered and lost. */
 struct manager_event {
 	char name[64], pmu[24];
+	const char *source; /* the document its encoding is from */
 	unsigned cpus, precise;
 	bool misses_only;
 	double period, starved; /* starved: share of the time in which others had the counter */

@@ -178,8 +178,6 @@ static void read_pmu(const char *root, const char *name, struct pmu_machine *mac
 	pmu->type = (uint32_t)type;
 	read_cpus(directory, &machine->online, pmu);
 	pmu->max_precise = read_number(directory, "caps/max_precise", -1);
-	pmu->branches = read_number(directory, "caps/branches", 0);
-	pmu->zen4_ibs_extensions = read_number(directory, "caps/zen4_ibs_extensions", 0) == 1;
 	read_entries(directory, "format", add_field, pmu);
 	read_entries(directory, "events", add_alias, pmu);
 	machine->n_pmus++;

@@ -40,8 +40,6 @@ struct pmu {
 	uint32_t type;   /* perf_event_attr.type */
 	cpu_set_t cpus;  /* where its events can be opened: the online CPUs, or its share of them */
 	int max_precise; /* caps/max_precise; 0: no precise samples; -1: the kernel does not say */
-	int branches;    /* caps/branches, the depth of the branch stack; 0: none */
-	bool zen4_ibs_extensions; /* caps/zen4_ibs_extensions */
 	struct pmu_field fields[PMU_FIELDS_MAX];
 	unsigned n_fields;
 	struct pmu_alias aliases[PMU_ALIASES_MAX];

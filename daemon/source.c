@@ -38,7 +38,7 @@ struct source {
 	struct watch_hit_bpf *hit;
 	struct process_life_bpf *life;
 	struct page_birth_bpf *birth;
-	struct address_sample_bpf *address;
+	struct address_sample_bpf *address; /* NULL: no samples are taken */
 	struct process_count_bpf *count; /* NULL: nothing is counted */
 	struct bpf_link *count_link;
 	bool sees_levels;
@@ -161,8 +161,7 @@ static int load_objects(struct source *source, char *ret_error, size_t error_siz
 		return explain(ret_error, error_size, r, "cannot share BPF maps");
 	if ((r = watch_hit_bpf__load(source->hit)) < 0 ||
 		(r = process_life_bpf__load(source->life)) < 0 ||
-		(r = page_birth_bpf__load(source->birth)) < 0 ||
-		(r = load_address_program(source)) < 0)
+		(r = page_birth_bpf__load(source->birth)) < 0)
 		return explain(ret_error, error_size, r, "cannot load the BPF programs");
 	return 0;
 }
@@ -466,9 +465,11 @@ int source_watch_program(const struct source *source)
 	return bpf_program__fd(source->hit->progs.watch_hit);
 }
 
-int source_address_program(const struct source *source)
+int source_address_program(struct source *source)
 {
-	return bpf_program__fd(source->address->progs.address_sample);
+	int r = source->address ? 0 : load_address_program(source);
+
+	return r < 0 ? r : bpf_program__fd(source->address->progs.address_sample);
 }
 
 struct mtl_event_slot *source_event_slots(struct source *source)

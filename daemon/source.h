@@ -18,7 +18,7 @@ struct source;
 typedef void (*source_life_fn)(void *userdata, const struct mtl_life *life);
 typedef void (*source_hit_fn)(void *userdata, const struct mtl_hit *hit);
 
-/* Loads all programs but that of source_count() and creates the maps; ring_bytes is the size of one
+/* Loads all programs but those of source_count() and source_address_program(), and creates the maps; ring_bytes is the size of one
  * CPU's hit ring. On error a negative errno and the reason in ret_error. */
 int source_new(unsigned ring_bytes, struct source **ret_source, char *ret_error, size_t error_size);
 struct source *source_free(struct source *source);
@@ -60,13 +60,14 @@ struct mtl_costs *source_costs(struct source *source);
 /* The program to attach to every watch event (PERF_EVENT_IOC_SET_BPF). */
 int source_watch_program(const struct source *source);
 
-/* The program to attach to every event of address samples, and what it shares: the slots (MTL_EVENTS *
- * MTL_CPUS_MAX of them) and the map that holds the ring of each CPU. */
-int source_address_program(const struct source *source);
+/* The program to attach to every event of address samples, loaded when first asked for (or the errno of
+ * that), and what it shares: the slots (MTL_EVENTS * MTL_CPUS_MAX of them) and the map that holds the
+ * ring of each CPU. */
+int source_address_program(struct source *source);
 struct mtl_event_slot *source_event_slots(struct source *source);
 int source_address_rings(const struct source *source);
 
-/* Whether that program can read what level served a load (not under lockdown=confidentiality); where
+/* Whether that program, once loaded, can read what level served a load (not under lockdown=confidentiality); where
  * it cannot, nothing is filtered. */
 bool source_sees_levels(const struct source *source);
 

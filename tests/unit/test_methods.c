@@ -79,7 +79,7 @@ static void answers_status(void **state)
 	                            json_object_array_get_idx(
 	                                    member_of(reply.parameters, "address_samples"), 0),
 	                            JSON_C_TO_STRING_PLAIN),
-	        "{\"event\":\"MEM_INST_RETIRED.ALL_LOADS\",\"pmu\":\"cpu\",\"misses_only\":false,"
+	        "{\"event\":\"MEM_INST_RETIRED.ALL_LOADS\",\"pmu\":\"cpu\",\"source\":\"perfmon\",\"misses_only\":false,"
 	        "\"cpus\":2,\"precise\":3,\"period\":100003,\"samples\":21,\"foreign\":1,\"zero\":"
 	        "2,"
 	        "\"kernel\":3,\"filtered\":4,\"delivered\":5,\"lost\":6,\"unseen\":7,\"throttled\":"

@@ -265,6 +265,8 @@ format: | deps-format
 DEST := $(DESTDIR)
 # disabled and stopped in this order
 UNITS := mtl-partition.service mtld.socket mtld.service
+# what another program includes
+HEADERS := $(wildcard lib/mtl*.h)
 CONFIGURATION := mtld.conf partition.conf
 # true when what is installed does not become part of this running system
 ELSEWHERE := [ -n '$(DEST)' ] || [ "$$(id -u)" != 0 ]
@@ -279,7 +281,7 @@ install: all
 	$(Q)install -m 644 $(BUILD)/libmtl.a $(DEST)$(LIBDIR)/libmtl.a
 	$(Q)install -m 755 $(BUILD)/libmtl.so $(DEST)$(LIBDIR)/libmtl.so.0
 	$(Q)ln -sf libmtl.so.0 $(DEST)$(LIBDIR)/libmtl.so
-	$(Q)install -m 644 lib/mtl.h $(DEST)$(INCLUDEDIR)
+	$(Q)install -m 644 $(HEADERS) $(DEST)$(INCLUDEDIR)
 	$(Q)printf '%s\n' 'Name: libmtl' 'Description: miss-ratio curves from watched cache lines and from traces' \
 		'Version: $(VERSION)' 'Requires.private: json-c' 'Libs: -L$(LIBDIR) -lmtl' \
 		'Libs.private: -lm' 'Cflags: -I$(INCLUDEDIR)' >$(DEST)$(LIBDIR)/pkgconfig/libmtl.pc
@@ -297,7 +299,7 @@ uninstall:
 	$(Q)$(ELSEWHERE) || ! [ -d /run/systemd/system ] || \
 		systemctl --quiet disable --now $(UNITS)
 	$(Q)rm -f $(addprefix $(DEST)$(LIBDIR)/,libmtl.a libmtl.so libmtl.so.0 pkgconfig/libmtl.pc) \
-		$(DEST)$(BINDIR)/mtl $(DEST)$(SBINDIR)/mtld $(DEST)$(INCLUDEDIR)/mtl.h \
+		$(DEST)$(BINDIR)/mtl $(DEST)$(SBINDIR)/mtld $(HEADERS:lib/%=$(DEST)$(INCLUDEDIR)/%) \
 		$(addprefix $(DEST)$(UNITDIR)/,$(UNITS)) $(DEST)$(SYSUSERSDIR)/mtl.conf
 	$(Q)rm -rf $(DEST)$(DOCDIR)
 	$(Q)for c in $(CONFIGURATION); do ! cmp -s etc/$$c $(DEST)$(SYSCONFDIR)/mtld/$$c || \

@@ -11,9 +11,9 @@ build=${MTL_BUILD:-build}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# names of functions a header declares: comments away, then what stands before a parenthesis
+# names of functions the headers declare: comments away, then what stands before a parenthesis
 declared() {
-    tr '\n' ' ' <lib/mtl.h | sed 's|/\*|\n&|g; s|\*/|&\n|g' | grep -v '^/\*' | tr -d '\n' |
+    cat lib/mtl*.h | tr '\n' ' ' | sed 's|/\*|\n&|g; s|\*/|&\n|g' | grep -v '^/\*' | tr -d '\n' |
         grep -oE '\bmtl_[a-z_]+ *\(' | tr -d ' (' | sort -u
 }
 
@@ -32,7 +32,7 @@ in_theory() { # every public function has its place in the theory, or in the pro
 # a prototype stands below a comment, its own or that of its group, which has no blank line in it
 documented() {
     awk '/^(int|double|void|size_t|uint64_t|struct) .*\(/ && before ~ /^$/ { print FILENAME ": " $0; bad = 1 }
-        { before = $0 } END { exit bad }' lib/mtl.h
+        { before = $0 } END { exit bad }' lib/mtl*.h
 }
 
 compiled() { # COMPILER...
@@ -50,8 +50,8 @@ runs() {
 declared >"$work/declared"
 mapped >"$work/mapped"
 exported >"$work/exported"
-step "the header declares functions" test "$(wc -l <"$work/declared")" -gt 80
-step "the symbol map has what the header declares" diff "$work/declared" "$work/mapped"
+step "the headers declare functions" test "$(wc -l <"$work/declared")" -gt 80
+step "the symbol map has what the headers declare" diff "$work/declared" "$work/mapped"
 step "the library exports that and no more" diff "$work/declared" "$work/exported"
 step "symbols carry a version" sh -c "nm -D $build/libmtl.so | grep -q 'mtl_stack_new@@MTL_'"
 step "every function has its place in a document" in_theory
@@ -61,5 +61,5 @@ step "example, gcc" compiled gcc -std=c11
 step "it runs" runs
 step "example, clang" compiled clang -std=c11
 step "it runs" runs
-step "header as C++" clang -x c++ -fsyntax-only -Wall -Wextra -Werror lib/mtl.h
+step "each header alone, as C++" clang -x c++ -fsyntax-only -Wall -Wextra -Werror lib/mtl.h lib/mtl_trace.h lib/mtl_share.h
 steps_total

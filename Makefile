@@ -75,6 +75,7 @@ PROGRAMS := $(BUILD)/mtld $(BUILD)/mtl $(BUILD)/libmtl.so $(BUILD)/libmtl.a
 # taken from daemon/ (a test that wants the real manager simply does not name the fake one).
 EXTRA_test_server := fake_manager server_fixture
 EXTRA_test_bad_clients := fake_manager server_fixture
+EXTRA_test_reload := fake_manager server_fixture
 EXTRA_test_methods := fake_manager methods_fixture varlink_check
 EXTRA_test_cache_methods := fake_manager methods_fixture varlink_check
 EXTRA_test_permissions := fake_manager methods_fixture varlink_check

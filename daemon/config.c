@@ -33,7 +33,8 @@ struct key {
 	const char *name;
 	int (*read)(const struct key *key, const char *text, void *member);
 	void (*print)(const void *member, char *ret_text, size_t size);
-	size_t offset;
+	size_t offset, size;
+	enum { AT_START, AT_ONCE } counts; /* a new value */
 	double low, high;
 	const char *accepted;
 };
@@ -224,29 +225,32 @@ static void print_text(const void *member, char *ret_text, size_t size)
 
 /* --- the table */
 
-#define KEY(member, read, print, low, high, accepted)                                              \
+#define KEY(member, counts, read, print, low, high, accepted)                                      \
 	{                                                                                          \
-#member, read, print, offsetof(struct config, member), low, high, accepted         \
+#member, read, print, offsetof(struct config, member),                             \
+		        sizeof(((struct config *)0)->member), counts, low, high, accepted          \
 	}
 
 static const struct key keys[] = {
-        KEY(max_overhead, read_fraction, print_fraction, 0.0001, 0.1,
+        KEY(max_overhead, AT_ONCE, read_fraction, print_fraction, 0.0001, 0.1,
                 "0.01% to 10% (or 0.0001 to 0.1)"),
-        KEY(max_daemon_cpu, read_fraction, print_fraction, 0.0001, 0.5,
+        KEY(max_daemon_cpu, AT_ONCE, read_fraction, print_fraction, 0.0001, 0.5,
                 "0.01% to 50% (or 0.0001 to 0.5)"),
-        KEY(window_seconds, read_seconds, print_number, 1, 3600, "1 to 3600 seconds"),
-        KEY(longest_window, read_seconds, print_number, 0.01, 10, "0.01 to 10 seconds"),
-        KEY(keep_exited_seconds, read_seconds, print_number, 0, 86400, "0 to 86400 seconds"),
-        KEY(max_processes, read_count, print_count, 1, 1024, "a whole number, 1 to 1024"),
-        KEY(max_clients, read_count, print_count, 1, 4096, "a whole number, 1 to 4096"),
-        KEY(ring_bytes, read_power_of_two, print_count, 4096, 16 * MEBIBYTE,
+        KEY(window_seconds, AT_ONCE, read_seconds, print_number, 1, 3600, "1 to 3600 seconds"),
+        KEY(longest_window, AT_ONCE, read_seconds, print_number, 0.01, 10, "0.01 to 10 seconds"),
+        KEY(keep_exited_seconds, AT_ONCE, read_seconds, print_number, 0, 86400,
+                "0 to 86400 seconds"),
+        KEY(max_processes, AT_ONCE, read_count, print_count, 1, 1024, "a whole number, 1 to 1024"),
+        KEY(max_clients, AT_ONCE, read_count, print_count, 1, 4096, "a whole number, 1 to 4096"),
+        KEY(ring_bytes, AT_START, read_power_of_two, print_count, 4096, 16 * MEBIBYTE,
                 "a power of two, 4096 to 16M (bytes, or with K or M)"),
-        KEY(realtime, read_switch, print_switch, 0, 0, "yes or no"),
-        KEY(address_samples, read_address_samples, print_address_samples, 0, 0,
+        KEY(realtime, AT_START, read_switch, print_switch, 0, 0, "yes or no"),
+        KEY(address_samples, AT_START, read_address_samples, print_address_samples, 0, 0,
                 "off, auto or page-faults"),
-        KEY(socket_group, read_group, print_text, 0, sizeof(((struct config *)0)->socket_group),
+        KEY(socket_group, AT_ONCE, read_group, print_text, 0,
+                sizeof(((struct config *)0)->socket_group),
                 "the name of a group, at most 31 letters, digits, _ - . (empty: root only)"),
-        KEY(rung, read_rung, print_text, 0, sizeof(((struct config *)0)->rung),
+        KEY(rung, AT_START, read_rung, print_text, 0, sizeof(((struct config *)0)->rung),
                 "auto, pebs, ibs, counters or watchpoints"),
 };
 
@@ -278,6 +282,30 @@ const char *config_key(unsigned index)
 void config_value(const struct config *config, unsigned index, char *ret_value, size_t size)
 {
 	keys[index].print((const char *)config + keys[index].offset, ret_value, size);
+}
+
+static bool differ(const struct key *key, const struct config *a, const struct config *b)
+{
+	char texts[2][64];
+
+	key->print((const char *)a + key->offset, texts[0], sizeof(texts[0]));
+	key->print((const char *)b + key->offset, texts[1], sizeof(texts[1]));
+	return strcmp(texts[0], texts[1]) != 0;
+}
+
+void config_adopt(struct config *config, const struct config *next, char *ret_waiting, size_t size)
+{
+	size_t used = 0;
+
+	*ret_waiting = '\0';
+	for (const struct key *key = keys; key < keys + N_KEYS; key++) {
+		if (key->counts == AT_ONCE)
+			memcpy((char *)config + key->offset, (const char *)next + key->offset,
+			        key->size);
+		else if (differ(key, config, next) && used < size)
+			used += (size_t)snprintf(ret_waiting + used, size - used, "%s%s",
+			        used ? ", " : "", key->name);
+	}
 }
 
 /* --- reading */

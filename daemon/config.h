@@ -23,11 +23,11 @@ struct config {
 	double keep_exited_seconds; /* the last curve of a dead process is kept; default 60 */
 	unsigned max_processes;     /* tracked at once, 1..1024; default 64 */
 	unsigned max_clients;       /* connections at once, 1..4096; default 128 */
-	unsigned ring_bytes;   /* per-CPU event ring, power of two, 4096..16 MiB; default 64K */
-	bool realtime;         /* arm from the target's own CPU, real-time; default yes */
+	unsigned ring_bytes;      /* per-CPU event ring, power of two, 4096..16 MiB; default 64K */
+	bool realtime;            /* arm from the target's own CPU, real-time; default yes */
 	unsigned address_samples; /* enum address_samples; default auto: the PMU's, if any */
-	char socket_group[32]; /* may see and track everything; default "mtl" */
-	char rung[16];         /* of the ladder, to be used or none; default "auto": the best */
+	char socket_group[32];    /* may see and track everything; default "mtl" */
+	char rung[16];            /* of the ladder, to be used or none; default "auto": the best */
 };
 
 void config_defaults(struct config *ret_config);
@@ -45,5 +45,11 @@ int config_read(
 /* The index'th key, NULL behind the last; and its value as the file would spell it. */
 const char *config_key(unsigned index);
 void config_value(const struct config *config, unsigned index, char *ret_value, size_t size);
+
+/*
+ * Take from next the values of all keys that may change while mtld runs. ret_waiting: the names of
+ * the other keys that differ, "a, b" or ""; they count at the next start.
+ */
+void config_adopt(struct config *config, const struct config *next, char *ret_waiting, size_t size);
 
 #endif

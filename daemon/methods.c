@@ -8,6 +8,7 @@
  * and one such user holds at most a quarter of the places, so that nobody can lock the others out.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <json-c/json.h>
 #include <math.h>
 #include <stdarg.h>
@@ -394,6 +395,19 @@ static int may_track(const struct methods_context *context, const struct peer *p
 	return r < 0 ? r : 1;
 }
 
+static void log_tracking(const struct methods_context *context, enum log_event event,
+        const struct peer *peer, const struct manager_process *process)
+{
+	uint64_t unlogged;
+
+	if (context->log && log_allowed(context->log, 20, &unlogged))
+		log_event(event, SD_INFO,
+		        &(struct log_about){process->pid, process->comm, peer->pid, peer->uid},
+		        "%s %d (%s) for pid %d, uid %u; unlogged before it: %" PRIu64,
+		        event == LOG_TRACKED ? "tracking" : "no longer tracking", (int)process->pid,
+		        process->comm, (int)peer->pid, (unsigned)peer->uid, unlogged);
+}
+
 static int track(const struct methods_context *context, const struct peer *peer,
         const struct arguments *arguments, struct reply *ret_reply)
 {
@@ -414,6 +428,8 @@ static int track(const struct methods_context *context, const struct peer *peer,
 	r = method_find_process(context, peer, pid, &process, ret_reply);
 	if (r && !known)
 		manager_untrack(context->manager, pid);
+	else if (!known)
+		log_tracking(context, LOG_TRACKED, peer, &process);
 	return r;
 }
 
@@ -426,7 +442,10 @@ static int untrack(const struct methods_context *context, const struct peer *pee
 	if (r)
 		return r;
 	r = manager_untrack(context->manager, arguments->pid);
-	return r < 0 ? method_refused(context, ret_reply, arguments->pid, r) : 0;
+	if (r < 0)
+		return method_refused(context, ret_reply, arguments->pid, r);
+	log_tracking(context, LOG_UNTRACKED, peer, &process);
+	return 0;
 }
 
 /* --- the table */

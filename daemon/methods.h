@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include "config.h"
 #include "json_message.h"
+#include "log.h"
 #include "manager.h"
 #include "peer.h"
 
@@ -14,6 +15,7 @@ struct methods_context {
 	const struct config *config;
 	const char *root; /* "" or a directory that stands for / */
 	unsigned clients; /* connected now */
+	struct log_limit *log; /* of lines about what is tracked; NULL: none */
 };
 
 /* An answer: parameters (owned; NULL stands for {}) and, when it is an error, the error's name. */

@@ -3,6 +3,8 @@
  * mtld: arguments, configuration, and one event loop that owns the socket, the manager and the
  * server in this order; they go in the reverse one.
  *
+ * SIGHUP: the configuration is read again (reload.c).
+ *
  * Exit status: 0 asked to end (SIGTERM, SIGINT), 1 failed, 2 bad option or configuration, 4
  * sampling is impossible here. systemd is told READY only when the socket listens and the manager
  * has found its rung of the ladder.
@@ -23,6 +25,7 @@
 #include "log.h"
 #include "manager.h"
 #include "proc.h"
+#include "reload.h"
 #include "self_test.h"
 #include "server.h"
 
@@ -36,7 +39,7 @@ struct settings {
 	const char *socket, *config; /* NULL: the default */
 	const char *root;
 	const char *rung; /* NULL: as configured */
-	bool self_test, json, help, version;
+	bool check_config, self_test, json, help, version;
 };
 
 static const struct option long_options[] = {
@@ -44,6 +47,7 @@ static const struct option long_options[] = {
         {"config", required_argument, NULL, 'c'},
         {"root", required_argument, NULL, 'r'},
         {"rung", required_argument, NULL, 'R'},
+        {"check-config", no_argument, NULL, 'k'},
         {"self-test", no_argument, NULL, 't'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
@@ -60,11 +64,13 @@ static const char help_text[] =
         "  --root DIR      look for /proc and /sys under DIR\n"
         "  --rung NAME     measure with pebs, ibs, counters or watchpoints, or not at all\n"
         "                  (auto: the best that works)\n"
+        "  --check-config  say what is wrong with the configuration, if anything, and end\n"
         "  --self-test     report what this machine allows, and end\n"
         "  --json          the report of --self-test as one JSON object\n"
         "  --help          this text\n"
         "  --version       version and end\n"
         "\n"
+        "SIGHUP makes it read the configuration again; one that is wrong changes nothing.\n"
         "Exit status: 0 asked to end, 1 failed, 2 bad option or configuration, 4 sampling "
         "impossible here.\n";
 
@@ -83,6 +89,9 @@ static int take_option(int option, struct settings *settings)
 		return 0;
 	case 'R':
 		settings->rung = optarg;
+		return 0;
+	case 'k':
+		settings->check_config = true;
 		return 0;
 	case 't':
 		settings->self_test = true;
@@ -115,8 +124,7 @@ static int parse_arguments(int argc, char **argv, struct settings *ret_settings)
 	}
 	if (settings.rung && strcmp(settings.rung, "auto") != 0 &&
 	        ladder_rung_named(settings.rung) == N_RUNGS) {
-		log_line(SD_ERR,
-		        "--rung: \"%s\" is none of auto, pebs, ibs, counters, watchpoints",
+		log_line(SD_ERR, "--rung: \"%s\" is none of auto, pebs, ibs, counters, watchpoints",
 		        settings.rung);
 		return -EINVAL;
 	}
@@ -137,6 +145,7 @@ static int prepare_process(void)
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGTERM);
 	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGHUP);
 	if (sigprocmask(SIG_BLOCK, &mask, NULL) < 0 || signal(SIGPIPE, SIG_IGN) == SIG_ERR)
 		return -errno;
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -178,20 +187,21 @@ static int check_rung(
 	manager_status(manager, ret_status);
 	if (strcmp(ret_status->rung, "none") != 0)
 		return DONE;
-	log_line(SD_ERR, "%s%s%s: %s%s%s", forced ? "rung " : "sampling",
-	        forced ? config->rung : "",
+	log_event(LOG_SAMPLING_IMPOSSIBLE, SD_ERR, NULL, "%s%s%s: %s%s%s",
+	        forced ? "rung " : "sampling", forced ? config->rung : "",
 	        forced ? " cannot be had here" : " is impossible here", ret_status->reason,
 	        *ret_status->fix ? "; " : "", ret_status->fix);
 	sd_notifyf(false, "STATUS=sampling is impossible here: %s", ret_status->reason);
 	return IMPOSSIBLE;
 }
 
-static int serve(const struct settings *settings, const struct config *config)
+static int serve(const struct settings *settings, struct config *config)
 {
 	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
 	_cleanup_(listen_releasep) struct listen_socket *socket = NULL;
 	_cleanup_(manager_freep) struct manager *manager = NULL;
 	_cleanup_(server_freep) struct server *server = NULL;
+	struct reload reload = {settings->config, settings->rung, config, NULL};
 	struct manager_status status;
 	const char *source;
 	char problem[512];
@@ -213,6 +223,10 @@ static int serve(const struct settings *settings, const struct config *config)
 	r = server_new(event, manager, config, settings->root, listen_fd(socket), NULL, &server);
 	if (r < 0)
 		return failed("the server cannot start", r);
+	reload.server = server;
+	r = reload_at_hangup(event, &reload);
+	if (r < 0)
+		return failed("SIGHUP", r);
 	last = proc_cache_bytes(settings->root, 0, &source);
 	sd_notifyf(false, "READY=1\nSTATUS=rung %s, armed %s; last-level cache %.0f KiB, by %s",
 	        status.rung, status.method, last / 1024, source);
@@ -242,7 +256,7 @@ static int run(const struct settings *settings)
 	struct config config;
 	int r = configure(settings, &config);
 
-	if (r != DONE)
+	if (r != DONE || settings->check_config)
 		return r;
 	if (settings->self_test)
 		return self_test_run(&config, settings->root, settings->json);

@@ -14,42 +14,35 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include "cleanup.h"
 #include "log.h"
 #include "methods.h"
 #include "server.h"
 
 #define PAUSE_USEC 1000000
-#define LOG_EVERY_SECONDS 10
 
 struct server {
 	struct methods_context context; /* context.clients counts connections[] */
 	struct connection_owner owner;
-	struct connection **connections; /* max_clients of them */
+	struct log_limit dropped, tracked; /* lines about clients */
+	struct connection **connections;   /* places for max_clients */
+	unsigned places;
 	int listen_fd;
 	gid_t group;
 	sd_event_source *listening, *pause;
-	time_t logged; /* CLOCK_MONOTONIC; the last line about a client */
-	uint64_t unlogged;
 };
 
 DEFINE_CLEANUP(struct server, server_free)
 
-/* Clients must not be able to flood the log: one line in LOG_EVERY_SECONDS, the rest counted. */
 static void log_client(struct server *server, const struct peer *peer, const char *what)
 {
-	struct timespec now;
+	uint64_t unlogged;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (server->logged && now.tv_sec - server->logged < LOG_EVERY_SECONDS) {
-		server->unlogged++;
-		return;
-	}
-	log_line(SD_NOTICE, "client (pid %d, uid %u) dropped: %s; unlogged before it: %" PRIu64,
-	        (int)peer->pid, (unsigned)peer->uid, what, server->unlogged);
-	server->logged = now.tv_sec;
-	server->unlogged = 0;
+	if (log_allowed(&server->dropped, 1, &unlogged))
+		log_event(LOG_CLIENT_DROPPED, SD_NOTICE,
+		        &(struct log_about){.client = peer->pid, .client_uid = peer->uid},
+		        "client (pid %d, uid %u) dropped: %s; unlogged before it: %" PRIu64,
+		        (int)peer->pid, (unsigned)peer->uid, what, unlogged);
 }
 
 /* --- accepting */
@@ -184,18 +177,32 @@ int server_new(sd_event *event, struct manager *manager, const struct config *co
 
 	if (!server)
 		return -ENOMEM;
-	server->context = (struct methods_context){manager, config, root, 0};
+	server->context = (struct methods_context){manager, config, root, 0, &server->tracked};
 	server->owner = (struct connection_owner){event, &server->context,
 	        limits ? limits : &connection_default_limits, on_over, server};
 	server->listen_fd = listen_fd;
-	server->group = peer_group(config->socket_group);
-	server->connections = calloc(config->max_clients, sizeof(*server->connections));
-	if (!server->connections)
-		return -ENOMEM;
-	r = add_sources(server, event);
+	r = server_prepare(server, config);
+	if (r == 0)
+		r = add_sources(server, event);
 	if (r < 0)
 		return r;
 	*ret_server = TAKE_PTR(server);
+	return 0;
+}
+
+int server_prepare(struct server *server, const struct config *next)
+{
+	struct connection **places;
+
+	if (next->max_clients > server->places) {
+		places = reallocarray(
+		        server->connections, next->max_clients, sizeof(*server->connections));
+		if (!places)
+			return -ENOMEM;
+		server->connections = places;
+		server->places = next->max_clients;
+	}
+	server->group = peer_group(next->socket_group);
 	return 0;
 }
 

@@ -18,6 +18,13 @@ int server_new(sd_event *event, struct manager *manager, const struct config *co
         const char *root, int listen_fd, const struct connection_limits *limits,
         struct server **ret_server);
 
+/*
+ * Make ready for next, which is to replace the configuration in place: places for its max_clients,
+ * and its group for those who connect from then on. Looking the group up may ask the network.
+ * -ENOMEM: all is as before.
+ */
+int server_prepare(struct server *server, const struct config *next);
+
 /* Drops all clients. NULL-safe, returns NULL. */
 struct server *server_free(struct server *server);
 

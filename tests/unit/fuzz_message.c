@@ -34,7 +34,7 @@ static void reset(void)
 {
 	if (!context.manager) {
 		config_defaults(&config);
-		context = (struct methods_context){fake_manager(), &config, "", 1};
+		context = (struct methods_context){fake_manager(), &config, "", 1, NULL};
 		require(sd_event_new(&event) >= 0);
 	}
 	context.manager->n_processes = 0;

@@ -62,7 +62,7 @@ int fresh(void **state)
 {
 	(void)state;
 	config_defaults(&config);
-	context = (struct methods_context){fake_manager(), &config, root, 3};
+	context = (struct methods_context){fake_manager(), &config, root, 3, NULL};
 	return 0;
 }
 

@@ -311,6 +311,31 @@ static void file_agrees_with_table(void **state)
 	free(text);
 }
 
+static void adopts_what_may_change(void **state)
+{
+	struct config config, next;
+	char waiting[64];
+
+	(void)state;
+	config_defaults(&config);
+	next = config;
+	config_adopt(&config, &next, waiting, sizeof(waiting));
+	assert_string_equal(waiting, "");
+	assert_int_equal(read_text("[mtld]\nmax_overhead = 2%\nmax_clients = 7\nsocket_group = x\n"
+	                           "realtime = no\nring_bytes = 8192\nwindow_seconds = 60\n",
+	                         &next),
+	        0);
+	config_adopt(&config, &next, waiting, sizeof(waiting));
+	assert_string_equal(waiting, "ring_bytes, realtime");
+	assert_true(config.max_overhead == 0.02 && config.window_seconds == 60);
+	assert_int_equal(config.max_clients, 7);
+	assert_string_equal(config.socket_group, "x");
+	assert_true(config.realtime);
+	assert_int_equal(config.ring_bytes, 65536);
+	config_adopt(&config, &next, waiting, 8);
+	assert_string_equal(waiting, "ring_by");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +347,7 @@ int main(void)
 	        cmocka_unit_test(accepts_odd_endings),
 	        cmocka_unit_test(loads_files),
 	        cmocka_unit_test(file_agrees_with_table),
+	        cmocka_unit_test(adopts_what_may_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

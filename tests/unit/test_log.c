@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Log lines: a priority prefix only when standard error really is the journal's stream, and always
- * one line.
+ * one line; fields of events; how many lines strangers may cause.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,11 +64,64 @@ static void is_one_line(void **state)
 	assert_int_equal(strcspn(line, "\n"), strlen(line) - 1);
 }
 
+static char fields[LOG_FIELDS][LOG_FIELD_BYTES];
+
+static void events_have_fields(void **state)
+{
+	static const char *const wanted[] = {"MESSAGE=tracking", "PRIORITY=6",
+	        "SYSLOG_IDENTIFIER=mtld", "MESSAGE_ID=5e853b306a1c4eccb0786a9df4a58596",
+	        "MTL_EVENT=tracked", "MTL_PID=12", "MTL_COMM=redis", "MTL_CLIENT_PID=34",
+	        "MTL_CLIENT_UID=0"};
+	const struct log_about about = {12, "redis", 34, 0};
+
+	(void)state;
+	assert_int_equal(log_fields(LOG_TRACKED, SD_INFO, &about, "tracking", fields), LOG_FIELDS);
+	for (unsigned i = 0; i < LOG_FIELDS; i++)
+		assert_string_equal(fields[i], wanted[i]);
+	assert_int_equal(
+	        log_fields(LOG_CLIENT_DROPPED, SD_NOTICE, &(struct log_about){0}, "", fields), 5);
+	assert_int_equal(log_fields(LOG_CONFIGURATION_READ, SD_NOTICE, NULL, "x", fields), 5);
+	assert_string_equal(fields[1], "PRIORITY=5");
+}
+
+static void every_event_has_its_id(void **state)
+{
+	char ids[N_LOG_EVENTS][LOG_FIELD_BYTES];
+
+	(void)state;
+	for (unsigned i = 0; i < N_LOG_EVENTS; i++) {
+		log_fields(i, SD_ERR, NULL, "", fields);
+		strcpy(ids[i], fields[3]);
+		assert_int_equal(strlen(ids[i]), strlen("MESSAGE_ID=") + 32);
+		for (unsigned j = 0; j < i; j++)
+			assert_string_not_equal(ids[i], ids[j]);
+	}
+}
+
+static void bursts_are_bounded(void **state)
+{
+	struct log_limit limit = {0};
+	uint64_t unlogged = 99;
+
+	(void)state;
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(log_allowed(&limit, 2, &unlogged), i < 2);
+	assert_int_equal(unlogged, 0);
+	limit.since -= LOG_LIMIT_SECONDS;
+	assert_true(log_allowed(&limit, 2, &unlogged));
+	assert_int_equal(unlogged, 3);
+	assert_true(log_allowed(&limit, 2, &unlogged));
+	assert_int_equal(unlogged, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(prefixes_for_the_journal_only),
 	        cmocka_unit_test(is_one_line),
+	        cmocka_unit_test(events_have_fields),
+	        cmocka_unit_test(every_event_has_its_id),
+	        cmocka_unit_test(bursts_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

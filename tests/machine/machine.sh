@@ -23,7 +23,7 @@ suite=bookworm
 build=$(realpath "${MTL_BUILD:-build}")
 machine=$build/machine
 # what mtl and mtld are linked with; what the tests need; systemd, for the tests that boot it
-packages=libarchive13,libbpf1,libjson-c5,libsmartcols1,libinih1,libsystemd0
+packages=libarchive13,libbpf1,libjson-c5,libsmartcols1,libinih1,libsystemd0,libzydis4.0,libncursesw6,libmicrohttpd12
 packages=$packages,bzip2,gdb-minimal,jq,procps,strace,systemd,systemd-sysv
 # in the order in which they load
 modules="virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk

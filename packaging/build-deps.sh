@@ -25,6 +25,7 @@ build    libinih-dev        pc:inih
 build    libarchive-dev     pc:libarchive
 build    zlib1g-dev         pc:zlib
 build    libpfm4-dev        h:perfmon/pfmlib.h
+build    libzydis-dev       h:Zydis/Zydis.h
 check    libcmocka-dev      pc:cmocka
 check    libfuse3-dev       pc:fuse3
 check    valgrind           valgrind

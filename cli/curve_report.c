@@ -21,6 +21,7 @@ static const char *const csv_columns[] = {"size_bytes", "fill_time_seconds", "mi
         "low", "high", "miss_ratio", "relative_miss_ratio", "below_resolution"};
 
 #define ITEM 160
+#define PHASE_WINDOWS 4 /* what is older weighs next to nothing in a curve */
 #define N_CSV (sizeof(csv_columns) / sizeof(csv_columns[0]))
 
 void json_output(FILE *file, struct json_object *object)
@@ -66,6 +67,27 @@ static void print_share(FILE *file, const char *before, double share, const char
 		fprintf(file, "%s %s of %s", before, percent_format(share, text), of);
 }
 
+/* While the window would otherwise hold more than what came since. */
+static void print_phase(FILE *file, const struct mtl_curve_origin *origin)
+{
+	char ago[NUMBER_TEXT], text[sizeof(origin->phase_reason)];
+
+	if (!(origin->phase_seconds < PHASE_WINDOWS * origin->window_seconds))
+		return;
+	fprintf(file, "changed %s ago", seconds_format(origin->phase_seconds, ago));
+	if (origin->phase_reason[0])
+		fprintf(file, " (%s)", printable(origin->phase_reason, text, sizeof(text)));
+	fprintf(file, ": the window holds what came since\n");
+	if (origin->phase_changes > 1)
+		fprintf(file,
+		        "it has changed %llu times in %s of CPU time: this is its latest phase, "
+		        "not a "
+		        "mean\n",
+		        (unsigned long long)origin->phase_changes,
+		        seconds_format(
+		                fmin(10 * origin->window_seconds, origin->cpu_seconds), ago));
+}
+
 static void print_header(
         FILE *file, const struct mtl_curve *curve, const struct mtl_curve_origin *origin)
 {
@@ -84,6 +106,7 @@ static void print_header(
 	print_share(file, " overhead", origin->overhead_target, "its CPU time");
 	print_share(file, "; mtld takes", origin->overhead_daemon, "a core");
 	fputc('\n', file);
+	print_phase(file, origin);
 	if (origin->note[0])
 		fprintf(file, "note: %s\n", origin->note);
 }

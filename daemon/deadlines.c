@@ -37,6 +37,12 @@ void deadlines_begin(struct deadlines *deadlines, double cap, double resolution)
 	set_longest(deadlines, FIRST_LONGEST);
 }
 
+void deadlines_reconsider(struct deadlines *deadlines)
+{
+	deadlines->wait = deadlines->rest = 0;
+	set_longest(deadlines, fmax(deadlines->now.longest, FIRST_LONGEST));
+}
+
 static double log_uniform_mean(double low, double high)
 {
 	return high > low ? (high - low) / log(high / low) : high;

@@ -22,6 +22,9 @@ void deadlines_begin(struct deadlines *deadlines, double cap, double resolution)
 /* The mean length of a watch that sees nothing, seconds. */
 double deadlines_mean(const struct deadlines *deadlines);
 
+/* The program has become another one: what was learnt of the old one may be too short. */
+void deadlines_reconsider(struct deadlines *deadlines);
+
 /* Called once a second: is it time to look at them? Always while they move, seldom when they stay. */
 bool deadlines_due(struct deadlines *deadlines);
 

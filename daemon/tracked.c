@@ -37,6 +37,7 @@ static void begin_anew(struct tracked *tracked)
 	tracked->rates = (struct rates){0};
 	tracked->begin_cpu_ns = source_clock(tracked->instrument->source, tracked->index);
 	tracked->begin_wall_ns = source_now();
+	phases_begin(&tracked->phases, tracked->begin_cpu_ns / 1e9);
 	births_begin(&tracked->births, tracked_process(tracked));
 	tracked->faults_surveyed = tracked->births.faults;
 	tracked->survey_due_ns = tracked->stale_due_ns = 0;

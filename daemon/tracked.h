@@ -16,6 +16,7 @@
 #include "instrument.h"
 #include "manager.h"
 #include "observation_store.h"
+#include "phases.h"
 #include "planner.h"
 #include "rates.h"
 
@@ -39,6 +40,7 @@ struct tracked {
 	struct deadlines deadlines;
 	struct governor governor;
 	struct observation_store *store;
+	struct phases phases;
 	struct sampler_counts counts;  /* latest */
 	struct sampler_counts settled; /* at the latest call of tracked_settle() */
 	uint64_t settled_wall_ns;

@@ -125,6 +125,9 @@ void tracked_settle(struct tracked *tracked, double share)
 	tracked->settled_wall_ns = source_now();
 	tracked_set_pace(tracked);
 	adapt_deadlines(tracked);
-	store_expire(tracked->store,
-	        tracked->counts.cpu_ns / 1e9 - STORE_WINDOWS * tracked->config->window_seconds);
+	tracked_look_for_change(tracked);
+	store_expire(
+	        tracked->store, fmax(tracked->phases.begin,
+	                                tracked->counts.cpu_ns / 1e9 -
+	                                        STORE_WINDOWS * tracked->config->window_seconds));
 }

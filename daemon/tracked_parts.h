@@ -37,6 +37,10 @@ void tracked_check(struct tracked *tracked);
 void tracked_survey(struct tracked *tracked);
 void tracked_refill(struct tracked *tracked);
 
+/* tracked_phase.c: after a survey; and once a second, has it become another program? */
+void tracked_heed_growth(struct tracked *tracked);
+void tracked_look_for_change(struct tracked *tracked);
+
 /* tracked_pace.c: tells the sampler; and the first pace, once the target has run for some
  * milliseconds. */
 void tracked_set_pace(struct tracked *tracked);

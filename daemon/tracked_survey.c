@@ -14,8 +14,6 @@
 #define SURVEY_SHARE 500                 /* and so many times as long as one takes */
 #define SURVEY_STALE 0.02 /* new pages, as a share of those surveyed, that call for a survey */
 #define STALE_SHARE 50    /* but not sooner than so many times as long as one takes */
-#define NEW_PHASE                                                                                  \
-	1.25 /* growth of resident memory that makes older observations another program's */
 
 void tracked_refill(struct tracked *tracked)
 {
@@ -42,18 +40,6 @@ static bool is_stale(const struct tracked *tracked)
 	return tracked->births.faults - tracked->faults_surveyed > SURVEY_STALE * pages;
 }
 
-/* Observations of a process that was much smaller say nothing about it now. */
-static void heed_growth(struct tracked *tracked)
-{
-	double pages = planner_resident_bytes(tracked->planner) / 4096;
-
-	if (pages <= NEW_PHASE * tracked->resident_at_first)
-		return;
-	tracked->resident_at_first = pages;
-	store_forget(tracked->store); /* and the births that made it grow, with them */
-	sampler_drop_candidates(tracked->instrument->sampler, tracked->index);
-}
-
 void tracked_survey(struct tracked *tracked)
 {
 	uint64_t begin = source_now();
@@ -71,5 +57,5 @@ void tracked_survey(struct tracked *tracked)
 	                                         SURVEY_SHARE * (double)(source_now() - begin));
 	tracked->stale_due_ns = begin + STALE_SHARE * (source_now() - begin);
 	if (r > 0)
-		heed_growth(tracked);
+		tracked_heed_growth(tracked);
 }

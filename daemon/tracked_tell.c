@@ -9,6 +9,8 @@
 
 #include "proc.h"
 
+#define PHASE_WINDOWS 10 /* changes within so many windows are counted */
+
 uint64_t tracked_cpu_ns(const struct tracked *tracked)
 {
 	return tracked->state == TRACKED_EXITED
@@ -80,8 +82,23 @@ static void write_note(const struct tracked *tracked, char *ret_note, size_t siz
 		        tracked->counts.slots, slots);
 	else if (tracked->state == TRACKED_PAUSED)
 		snprintf(ret_note, size, "%s", tracked->reason);
+	else if (phases_mixed(&tracked->phases))
+		snprintf(ret_note, size,
+		        "it changes faster than can be told apart: misses are a mean over its "
+		        "phases, "
+		        "their intervals too narrow");
 	else
 		*ret_note = 0;
+}
+
+static void tell_phase(const struct tracked *tracked, struct mtl_curve_origin *origin)
+{
+	double now = tracked_cpu_ns(tracked) / 1e9;
+
+	origin->phase_seconds = phases_seconds(&tracked->phases, now);
+	origin->phase_changes = phases_since(
+	        &tracked->phases, now - PHASE_WINDOWS * tracked->config->window_seconds);
+	snprintf(origin->phase_reason, sizeof(origin->phase_reason), "%s", tracked->phases.reason);
 }
 
 void tracked_origin(
@@ -103,6 +120,7 @@ void tracked_origin(
 	snprintf(ret_origin->rung, sizeof(ret_origin->rung), "%s",
 	        instrument_rung(tracked->instrument));
 	rates_tell_origin(&tracked->rates, ret_origin);
+	tell_phase(tracked, ret_origin);
 	write_note(tracked, ret_origin->note, sizeof(ret_origin->note));
 }
 

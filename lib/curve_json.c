@@ -51,6 +51,9 @@ static const struct json_field origin_fields[] = {
         DOUBLE(ORIGIN, l1_misses_per_second, UNKNOWN, .optional = true),
         DOUBLE(ORIGIN, l2_misses_per_second, UNKNOWN, .optional = true),
         DOUBLE(ORIGIN, llc_misses_per_second, UNKNOWN, .optional = true),
+        DOUBLE(ORIGIN, phase_seconds, UNKNOWN, .optional = true),
+        OTHER(ORIGIN, FIELD_UINT64, phase_changes, .nullable = true, .optional = true),
+        OTHER(ORIGIN, FIELD_STRING, phase_reason, .nullable = true),
         OTHER(ORIGIN, FIELD_STRING, note, .nullable = true),
 };
 

@@ -90,6 +90,9 @@ struct mtl_curve_origin {
 	double cpu_seconds;
 	uint64_t lost; /* samples that could not be delivered */
 	double resident_bytes;
+	double phase_seconds;   /* since the latest change of phase, whose rest the window holds; NAN */
+	uint64_t phase_changes; /* within ten windows */
+	char phase_reason[96];  /* "" or how it was noticed */
 	double accesses_per_second; /* NAN: not counted */
 	double l1_misses_per_second, l2_misses_per_second, llc_misses_per_second; /* likewise */
 	double overhead_target;     /* fraction of the target's CPU time; NAN: not known */

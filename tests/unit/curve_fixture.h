@@ -37,6 +37,7 @@ static inline void curve_fixture_fill(
 	                .wall_seconds = 41.2,
 	                .cpu_seconds = 29.8,
 	                .resident_bytes = 17 * FIXTURE_MI,
+	                .phase_seconds = NAN,
 	                .accesses_per_second = NAN,
 	                .overhead_target = 0.004,
 	                .overhead_daemon = NAN},

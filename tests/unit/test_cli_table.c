@@ -189,6 +189,29 @@ static char *report_of(struct curve_fixture *fixture, bool with_table)
 	return text;
 }
 
+static void a_change_of_phase_is_said(void **state)
+{
+	static const char once[] = "changed 3.1 s ago (it grew): the window holds what came since\n";
+	struct curve_fixture fixture;
+	_cleanup_free_ char *one = NULL, *often = NULL, *old = NULL;
+
+	(void)state;
+	curve_fixture_fill(&fixture, scan_misses, FIXTURE_MI);
+	fixture.origin.phase_seconds = 3.1;
+	fixture.origin.phase_changes = 1;
+	strcpy(fixture.origin.phase_reason, "it grew");
+	one = report_of(&fixture, true);
+	assert_non_null(strstr(one, once));
+	assert_null(strstr(one, "times in"));
+	fixture.origin.phase_changes = 5;
+	often = report_of(&fixture, true);
+	assert_non_null(strstr(often, once));
+	assert_non_null(strstr(often, "it has changed 5 times in 29.8 s of CPU time"));
+	fixture.origin.phase_seconds = 4 * fixture.origin.window_seconds;
+	old = report_of(&fixture, true);
+	assert_null(strstr(old, "changed"));
+}
+
 static void a_report_says_what_it_rests_on(void **state)
 {
 	struct curve_fixture fixture;
@@ -449,6 +472,7 @@ int main(void)
 	        cmocka_unit_test(control_characters_do_not_reach_the_terminal),
 	        cmocka_unit_test(words_are_wrapped_whole),
 	        cmocka_unit_test(a_wide_cell_is_wrapped_on_a_terminal_only),
+	        cmocka_unit_test(a_change_of_phase_is_said),
 	        cmocka_unit_test(a_report_says_what_it_rests_on),
 	        cmocka_unit_test(a_report_may_go_without_the_table),
 	        cmocka_unit_test(a_footprint_claims_no_window_it_has_not_seen),

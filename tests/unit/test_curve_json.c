@@ -51,6 +51,9 @@ static const struct mtl_curve_origin origin = {.pid = 4711,
         .cpu_seconds = 29.8,
         .lost = 12,
         .resident_bytes = 17825792,
+        .phase_seconds = 3.1,
+        .phase_changes = 7,
+        .phase_reason = "its resident memory grew from 4M to 32M",
         .accesses_per_second = NAN,
         .l1_misses_per_second = 2.5e7,
         .l2_misses_per_second = NAN,
@@ -97,6 +100,9 @@ static void assert_same_origin(const struct mtl_curve_origin *o)
 	assert_true(same(o->wall_seconds, origin.wall_seconds));
 	assert_true(same(o->cpu_seconds, origin.cpu_seconds));
 	assert_true(same(o->resident_bytes, origin.resident_bytes));
+	assert_true(same(o->phase_seconds, origin.phase_seconds));
+	assert_int_equal(o->phase_changes, origin.phase_changes);
+	assert_string_equal(o->phase_reason, origin.phase_reason);
 	assert_true(same(o->accesses_per_second, origin.accesses_per_second));
 	assert_true(same(o->l1_misses_per_second, origin.l1_misses_per_second));
 	assert_true(same(o->l2_misses_per_second, origin.l2_misses_per_second));
@@ -155,7 +161,7 @@ static void members_are_those_of_the_schema(void **state)
 	static const char *const members[] = {"pid", "comm", "method", "rung", "clock",
 	        "window_seconds", "wall_seconds", "cpu_seconds", "lost", "resident_bytes",
 	        "accesses_per_second", "l1_misses_per_second", "l2_misses_per_second",
-	        "llc_misses_per_second", "agreement", "note", "overhead", "observations", "effective_observations",
+	        "llc_misses_per_second", "phase_seconds", "phase_changes", "phase_reason", "agreement", "note", "overhead", "observations", "effective_observations",
 	        "footprint_bytes", "footprint_window_seconds", "resolution_bytes", "resolution_seconds", "reference_bytes",
 	        "points", "footprint"};
 	struct json_object *object = written(&curve, &origin);

@@ -18,7 +18,7 @@
  *
  * The ring wakes mtld when it is half full; below that, mtld comes by itself.
  */
-#include "maps.bpf.h"
+#include "address_ring.bpf.h"
 
 const volatile bool can_look = true;
 
@@ -45,23 +45,6 @@ static __always_inline void look_behind(struct bpf_perf_event_data *ctx, struct 
 		sample->data_src = source.val;
 }
 
-static __always_inline __u64 wake_when_half_full(void *ring)
-{
-	__u64 size = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE);
-
-	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) * 2 >= size ? BPF_RB_FORCE_WAKEUP
-	                                                              : BPF_RB_NO_WAKEUP;
-}
-
-static __always_inline bool deliver(const struct mtl_address *address)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-	void *ring = bpf_map_lookup_elem(&address_rings, &cpu);
-
-	return ring && !bpf_ringbuf_output(
-	                       ring, (void *)address, sizeof(*address), wake_when_half_full(ring));
-}
-
 /* Whatever becomes of the sample itself. */
 static __always_inline void count_accesses(const struct mtl_event_slot *slot,
 	const struct mtl_address *address)
@@ -86,7 +69,7 @@ static __always_inline void take(struct mtl_event_slot *slot, struct mtl_address
 		slot->kernel++;
 	else if (slot->misses_only && mtl_load_hit(address->data_src))
 		slot->filtered++;
-	else if (deliver(address))
+	else if (deliver(address, sizeof(*address)))
 		slot->delivered++;
 	else
 		slot->lost++;

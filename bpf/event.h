@@ -136,6 +136,17 @@ struct mtl_address {
 	__u32 event;    /* which kind */
 };
 
+/* Where a thread was in user mode, and its general registers in the order of their encoding: rax rcx rdx
+ * rbx rsp rbp rsi rdi r8 ... r15. */
+struct mtl_instruction {
+	__u64 registers[16];
+	__u64 ip;
+	__u32 process; /* index */
+	__u32 tgid;    /* in the initial pid namespace */
+	__u32 event;   /* which kind */
+	__u32 bits32;  /* 1: in a 32-bit code segment */
+};
+
 /* A task as the kernel's events name it; written by the task iterator. */
 struct mtl_task {
 	__u32 tgid;
@@ -150,6 +161,7 @@ _Static_assert(sizeof(struct mtl_life) == 24, "mtl_life has no holes");
 _Static_assert(sizeof(struct mtl_event_slot) == 64, "mtl_event_slot is one cache line");
 _Static_assert(sizeof(struct mtl_counts) == 128, "mtl_counts has no holes");
 _Static_assert(sizeof(struct mtl_address) == 32, "mtl_address has no holes");
+_Static_assert(sizeof(struct mtl_instruction) == 152, "mtl_instruction has no holes");
 _Static_assert(sizeof(struct mtl_task) == 8, "mtl_task has no holes");
 
 /* Whether data_src says that a load found its line in the L1 cache, or already on its way there; what

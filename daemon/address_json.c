@@ -18,6 +18,7 @@ static struct json_object *event_json(const struct manager_event *event)
 	        {"zero", event->zero},
 	        {"kernel", event->kernel},
 	        {"filtered", event->filtered},
+	        {"unreadable", event->unreadable},
 	        {"delivered", event->delivered},
 	        {"lost", event->lost},
 	        {"unseen", event->unseen},

@@ -28,6 +28,7 @@ struct address_event {
 	struct cpu_events *cpus;
 	bool misses_only;
 	int error;
+	uint64_t outcomes[CODE_UNREADABLE + 1];
 	uint64_t looked_ns, seen[MTL_CPUS_MAX]; /* at the latest look */
 	double rate;
 };
@@ -36,6 +37,7 @@ struct address_source {
 	struct source *source;
 	unsigned ring_bytes;
 	address_fn callback;
+	code_fn code;
 	void *userdata;
 	struct ring_buffer *rings;
 	int ring[MTL_CPUS_MAX]; /* -1: none yet */
@@ -52,11 +54,22 @@ static struct mtl_event_slot *slots_of(const struct address_source *addresses, u
 
 /* ---- rings ---- */
 
+static void take_code(struct address_source *addresses, const struct mtl_instruction *sample)
+{
+	enum code_outcome outcome = addresses->code ? addresses->code(addresses->userdata, sample)
+	                                            : CODE_WITHOUT_ADDRESS;
+
+	if (sample->event < addresses->n_events)
+		addresses->events[sample->event].outcomes[outcome]++;
+}
+
 static int on_sample(void *context, void *data, size_t size)
 {
 	struct address_source *addresses = context;
 
-	if (size >= sizeof(struct mtl_address))
+	if (size >= sizeof(struct mtl_instruction)) /* the two differ in size */
+		take_code(addresses, data);
+	else if (size >= sizeof(struct mtl_address))
 		addresses->callback(addresses->userdata, data);
 	/* A flood must not keep the caller for ever. */
 	return ++addresses->delivered % TURN ? 0 : -EAGAIN;
@@ -99,7 +112,7 @@ DEFINE_CLEANUP(struct address_source, address_source_free)
 
 enum mtl_accesses address_source_accesses(enum pmu_event_kind kind)
 {
-	static const enum mtl_accesses by_kind[PMU_PAGE_FAULTS + 1] = {
+	static const enum mtl_accesses by_kind[PMU_TASK_CLOCK + 1] = {
 	        [PMU_LOADS] = MTL_ACCESSES_ALL,
 	        [PMU_STORES] = MTL_ACCESSES_ALL,
 	        [PMU_IBS_OP] = MTL_ACCESSES_ADDRESSED,
@@ -112,7 +125,9 @@ static int add_event(struct address_source *addresses, const struct pmu_event *e
 {
 	unsigned number = addresses->n_events;
 	struct address_event *added = &addresses->events[number];
-	int program = source_address_program(addresses->source), r = program;
+	int program = event->kind == PMU_TASK_CLOCK ? source_instruction_program(addresses->source)
+	                                            : source_address_program(addresses->source);
+	int r = program;
 
 	if (r >= 0)
 		r = cpu_events_new(event, program, number * MTL_CPUS_MAX, &added->cpus);
@@ -159,6 +174,11 @@ int address_source_new(struct source *source, const struct pmu_event *events, un
 		return r;
 	*ret_addresses = TAKE_PTR(addresses);
 	return 0;
+}
+
+void address_source_on_code(struct address_source *addresses, code_fn callback)
+{
+	addresses->code = callback;
 }
 
 struct address_source *address_source_free(struct address_source *addresses)
@@ -281,6 +301,14 @@ static void add_slots(const struct mtl_event_slot *slots, struct address_counts 
 	}
 }
 
+/* What the program delivered has turned out to be. */
+static void add_outcomes(const struct address_event *event, struct address_counts *counts)
+{
+	counts->zero += event->outcomes[CODE_WITHOUT_ADDRESS];
+	counts->unreadable = event->outcomes[CODE_UNREADABLE];
+	counts->delivered -= event->outcomes[CODE_WITHOUT_ADDRESS] + counts->unreadable;
+}
+
 void address_source_counts(
         const struct address_source *addresses, unsigned event, struct address_counts *ret_counts)
 {
@@ -302,6 +330,8 @@ void address_source_counts(
 	        .error = asked->error,
 	};
 	add_slots(slots_of(addresses, event), &counts);
-	counts.unseen = fmax(0, events.due - events.slack - counts.seen);
+	add_outcomes(asked, &counts);
+	if (asked->event.kind != PMU_TASK_CLOCK)
+		counts.unseen = fmax(0, events.due - events.slack - counts.seen);
 	*ret_counts = counts;
 }

@@ -14,17 +14,22 @@ struct address_source;
 
 typedef void (*address_fn)(void *userdata, const struct mtl_address *sample);
 
-/* What became of one event's samples since address_source_new(). `seen` is the sum of the six below
- * it; `due` what the kernel should have given by the events it counted. */
+/* What a sample of the clock came to, once the code there was decoded. */
+enum code_outcome { CODE_USED, CODE_WITHOUT_ADDRESS, CODE_UNREADABLE };
+typedef enum code_outcome (*code_fn)(void *userdata, const struct mtl_instruction *sample);
+
+/* What became of one event's samples since address_source_new(). `seen` is the sum of the seven
+ * below it; `due` what the kernel should have given by the events it counted. */
 struct address_counts {
 	const struct pmu_event *event;
 	unsigned cpus, precise; /* CPUs it is open on now; precise_ip granted */
 	uint64_t period;
 	bool misses_only; /* loads that hit are left out in the kernel */
-	uint64_t seen, foreign, zero, kernel, filtered, delivered, lost;
+	uint64_t seen, foreign, zero, kernel, filtered, unreadable, delivered, lost;
 	double rate; /* samples a second on the busiest CPU, between the two latest looks */
 	double due;
-	uint64_t unseen;    /* due, and not given: skipped or thrown away by the kernel */
+	uint64_t unseen;    /* due, and not given: skipped or thrown away by the kernel; 0 of the
+	                     * clock,    which is not sampled in the kernel and when idle */
 	uint64_t throttles; /* times the kernel stopped it until the next tick */
 	double starved;     /* share of the last second or so in which others had the counter */
 	int error;          /* of opening it, the latest; negative errno, 0: none */
@@ -37,11 +42,13 @@ struct address_counts {
 int address_source_new(struct source *source, const struct pmu_event *events, unsigned n,
         unsigned ring_bytes, address_fn callback, void *userdata,
         struct address_source **ret_addresses);
+/* Who decodes samples of the clock (PMU_TASK_CLOCK). Without, they have no address. */
+void address_source_on_code(struct address_source *addresses, code_fn callback);
 struct address_source *address_source_free(struct address_source *addresses);
 
 /* Which samples of an event stand for accesses: all of loads and stores, whether they have an
- * address or not; those micro-operations of IBS that have one of the process; no page faults, nor
- * misses alone. */
+ * address or not; those micro-operations of IBS that have one of the process; no page faults, no
+ * samples of the clock, nor misses alone. */
 enum mtl_accesses address_source_accesses(enum pmu_event_kind kind);
 
 /* Opens all events on all their CPUs and turns them on. On error nothing is open, and the event

@@ -4,8 +4,9 @@
  *
  * `address_samples = auto` takes what the PMU has: retired loads and stores, or IBS; `page-faults`
  * the software event instead, which says where a process grows and not where it works: good for
- * trying the whole way out on a machine without a PMU. Every event is opened once at the start, on
- * one CPU, to learn whether the kernel grants it.
+ * trying the whole way out on a machine without a PMU. Where `auto` finds no PMU, and with
+ * `task-clock`, the clock is sampled instead and the code there decoded (code_heat.c). Every event
+ * is opened once at the start, on one CPU, to learn whether the kernel grants it.
  *
  * Cost. Samples may take PART of max_overhead; what they do take the governor takes off what is
  * left for watching. Two rates are held to it: that of the busiest CPU, since samples are taken of
@@ -21,6 +22,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "code_heat.h"
 #include "ladder.h"
 #include "perf_open.h"
 #include "sample_period.h"
@@ -37,7 +39,12 @@ static const double sample_seconds[] = {
         [PMU_LOAD_MISSES] = 2e-6,
         [PMU_IBS_OP] = 2.5e-6,
         [PMU_PAGE_FAULTS] = 1e-6,
+        [PMU_TASK_CLOCK] = 5e-6, /* where calibration could not measure it */
 };
+
+/* Of the clock a few tens a second of CPU time are enough to see where a program works; each is
+ * decoded, which costs mtld more than the sample the program. */
+#define CODE_RATE 50.0
 
 struct address_use {
 	const struct config *config;
@@ -52,11 +59,12 @@ struct address_use {
 
 static bool wanted(enum address_samples choice, const struct pmu_event *event)
 {
-	static const bool by_choice[][PMU_PAGE_FAULTS + 1] = {
+	static const bool by_choice[][PMU_TASK_CLOCK + 1] = {
 	        [ADDRESS_SAMPLES_OFF] = {false},
 	        [ADDRESS_SAMPLES_AUTO] =
 	                {[PMU_LOADS] = true, [PMU_STORES] = true, [PMU_IBS_OP] = true},
 	        [ADDRESS_SAMPLES_PAGE_FAULTS] = {[PMU_PAGE_FAULTS] = true},
+	        [ADDRESS_SAMPLES_TASK_CLOCK] = {[PMU_TASK_CLOCK] = true},
 	};
 
 	return pmu_event_is_sampled(event->kind) && by_choice[choice][event->kind];
@@ -114,10 +122,36 @@ static unsigned select_events(struct address_use *use, const struct instrument *
 	return selected;
 }
 
+/* Where nothing else tells: what the code at samples of the clock names. */
+static bool wants_code(const struct config *config)
+{
+	return config->address_samples == ADDRESS_SAMPLES_AUTO ||
+	       config->address_samples == ADDRESS_SAMPLES_TASK_CLOCK;
+}
+
+static unsigned select_code(struct address_use *use, const struct instrument *instrument,
+        struct pmu_event ret_events[MTL_EVENTS])
+{
+	const struct pmu_event event = pmu_task_clock(CODE_RATE);
+	int r = code_heat_possible() ? try_event(&event) : -ENOSYS;
+
+	if (r == -ENOSYS)
+		snprintf(use->refused, sizeof(use->refused),
+		        "code is not decoded: libZydis is not installed; install libzydis4.0");
+	else if (r < 0)
+		note_problem(use, &event, r, use->refused, sizeof(use->refused));
+	if (r < 0)
+		return 0;
+	use->sample_seconds =
+	        instrument->calibration.code_sample_seconds ?: sample_seconds[event.kind];
+	ret_events[0] = event;
+	return 1;
+}
+
 DEFINE_CLEANUP(struct address_use, address_use_free)
 
 int address_use_new(const struct instrument *instrument, const struct config *config,
-        address_fn callback, void *userdata, struct address_use **ret_use)
+        address_fn callback, code_fn code, void *userdata, struct address_use **ret_use)
 {
 	_cleanup_(address_use_freep) struct address_use *use = calloc(1, sizeof(*use));
 	struct pmu_event events[MTL_EVENTS];
@@ -130,12 +164,16 @@ int address_use_new(const struct instrument *instrument, const struct config *co
 	if (instrument->source && instrument->machine) {
 		perf_situation(instrument->machine, &use->situation);
 		n = select_events(use, instrument, events);
+		if (n == 0 && wants_code(config))
+			n = select_code(use, instrument, events);
 	}
 	if (n > 0)
 		r = address_source_new(instrument->source, events, n, config->ring_bytes, callback,
 		        userdata, &use->addresses);
 	if (r == -ENOMEM)
 		return r;
+	if (use->addresses)
+		address_source_on_code(use->addresses, code);
 	*ret_use = TAKE_PTR(use);
 	return 0;
 }
@@ -192,6 +230,15 @@ void address_use_consume(struct address_use *use)
 
 /* ---- how often ---- */
 
+/* How often is known without counting. */
+static void settle_code(struct address_use *use, const struct address_counts *counts, double most)
+{
+	uint64_t period = sample_period_near(counts->event, 1e9 / fmin(CODE_RATE, fmax(most, 0.1)));
+
+	if (period > counts->period * 1.1 || period < counts->period * 0.9)
+		address_source_set_period(use->addresses, 0, period);
+}
+
 void address_use_settle(struct address_use *use, double per_cpu_second, double share)
 {
 	unsigned n = address_use_events(use);
@@ -207,11 +254,14 @@ void address_use_settle(struct address_use *use, double per_cpu_second, double s
 	       n;
 	for (unsigned i = 0; i < n; i++)
 		all += counts[i].rate;
+	if (counts[0].event->kind == PMU_TASK_CLOCK) {
+		settle_code(use, &counts[0], most);
+		return;
+	}
 	for (unsigned i = 0; i < n; i++) {
 		double came = counts[i].rate;
 		double rate = fmax(came, all > 0 ? per_cpu_second * came / all : 0);
-		uint64_t period =
-		        sample_period_next(counts[i].event, counts[i].period, rate, most);
+		uint64_t period = sample_period_next(counts[i].event, counts[i].period, rate, most);
 
 		if (period != counts[i].period)
 			address_source_set_period(use->addresses, i, period);
@@ -268,6 +318,7 @@ void address_use_describe(
 	        .zero = counts.zero,
 	        .kernel = counts.kernel,
 	        .filtered = counts.filtered,
+	        .unreadable = counts.unreadable,
 	        .delivered = counts.delivered,
 	        .lost = counts.lost,
 	        .unseen = counts.unseen,

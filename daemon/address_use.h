@@ -18,7 +18,7 @@ struct address_use;
 /* Takes those sampled events of this machine that the configuration wants and the kernel grants.
  * Having none is no error; address_use_problem() says why. -ENOMEM. */
 int address_use_new(const struct instrument *instrument, const struct config *config,
-        address_fn callback, void *userdata, struct address_use **ret_use);
+        address_fn callback, code_fn code, void *userdata, struct address_use **ret_use);
 struct address_use *address_use_free(struct address_use *use);
 
 /* Something is tracked; nothing is any more. */

@@ -34,6 +34,7 @@
 #include <x86intrin.h>
 
 #include "cleanup.h"
+#include "cpu_events.h"
 
 /* The sampler's last slot is the calibration child's. */
 #define INDEX (MTL_PROCESSES_MAX - 1)
@@ -42,6 +43,8 @@
 #define DEADLINE 2e-3     /* of quads that are not touched */
 #define HOT_DEADLINE 5e-3 /* of quads that are: long, so that a busy machine does not end them */
 #define MOMENTS 1000 /* a second */
+#define CODE_SAMPLES 5000 /* a second */
+#define CODE_COOKIE ((MTL_EVENTS - 1) * MTL_CPUS_MAX) /* slots that nobody looks at */
 #define WORDS 8
 #define GAPS 4096
 #define TIMES 4096
@@ -380,6 +383,25 @@ static double measure_open(struct bench *bench, unsigned slots, unsigned length)
 	return best;
 }
 
+/* What a sample of the clock takes from the child. 0: it cannot be had. */
+static double measure_code_sample(struct bench *bench)
+{
+	const struct pmu_event event = pmu_task_clock(CODE_SAMPLES);
+	int program = source_instruction_program(bench->source);
+	uint64_t gaps = bench->spin->gaps;
+	struct cpu_events *events;
+	cpu_set_t cpu;
+
+	CPU_ZERO(&cpu);
+	CPU_SET(last_cpu(), &cpu);
+	if (program < 0 || cpu_events_new(&event, program, CODE_COOKIE, &events) < 0)
+		return 0;
+	cpu_events_follow(events, &cpu);
+	nanosleep(&(struct timespec){.tv_nsec = 5e7}, NULL);
+	cpu_events_free(events);
+	return median_gap(bench, gaps) / 1e9;
+}
+
 static int calibrate(struct bench *bench, unsigned slots, struct calibration *calibration,
 	char *ret_error, size_t error_size)
 {
@@ -399,6 +421,7 @@ static int calibrate(struct bench *bench, unsigned slots, struct calibration *ca
 		return r;
 	set_costs(bench, slots, &idle, &cold, &hot, calibration);
 	calibration->open_seconds = measure_open(bench, slots, slots == 1 ? 64 : 8);
+	calibration->code_sample_seconds = measure_code_sample(bench);
 	run_phase(bench, bench->spin->hot, slots, 0.5, &check);
 	explain_phase("check", &check);
 	calibration->arms = check.counts.arms;

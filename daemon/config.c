@@ -157,6 +157,7 @@ static const char *const address_samples[] = {
         [ADDRESS_SAMPLES_OFF] = "off",
         [ADDRESS_SAMPLES_AUTO] = "auto",
         [ADDRESS_SAMPLES_PAGE_FAULTS] = "page-faults",
+        [ADDRESS_SAMPLES_TASK_CLOCK] = "task-clock",
 };
 
 static int read_address_samples(const struct key *key, const char *text, void *member)
@@ -246,7 +247,7 @@ static const struct key keys[] = {
                 "a power of two, 4096 to 16M (bytes, or with K or M)"),
         KEY(realtime, AT_START, read_switch, print_switch, 0, 0, "yes or no"),
         KEY(address_samples, AT_START, read_address_samples, print_address_samples, 0, 0,
-                "off, auto or page-faults"),
+                "off, auto, task-clock or page-faults"),
         KEY(socket_group, AT_ONCE, read_group, print_text, 0,
                 sizeof(((struct config *)0)->socket_group),
                 "the name of a group, at most 31 letters, digits, _ - . (empty: root only)"),

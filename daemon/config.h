@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-enum address_samples { ADDRESS_SAMPLES_OFF, ADDRESS_SAMPLES_AUTO, ADDRESS_SAMPLES_PAGE_FAULTS };
+enum address_samples { ADDRESS_SAMPLES_OFF, ADDRESS_SAMPLES_AUTO, ADDRESS_SAMPLES_PAGE_FAULTS, ADDRESS_SAMPLES_TASK_CLOCK };
 
 /*
  * Everything an operator can set, with its default. Filled by config_defaults(), then by

@@ -19,6 +19,10 @@
  * worth of belief in the shares to begin with. The ways that know nothing of heat keep a share
  * whatever is seen, so every resident page keeps a probability: no region is ever invisible.
  *
+ * A page that was told of counts once, by its latest sighting: sightings come as often as an access
+ * is executed, and a stack or a counter would take the place of all that is hot besides. What they
+ * have to say is where, not how often.
+ *
  * A touch is worth the lines it stands for, so that often drawn memory is not taken for hot; at
  * most CAP times the median, for one lucky draw must not outweigh all evidence. Its worth decays by
  * process CPU time, and the ring holds HEAT_POINTS, so that phases are followed.
@@ -238,22 +242,48 @@ static bool place_of(const struct regions *regions, uint64_t page, struct heat_p
 	return true;
 }
 
+static struct heat_point *point_at(struct heat_map *map, uint64_t page)
+{
+	for (unsigned i = 0; i < map->n; i++)
+		if (map->ring[i].page == page)
+			return &map->ring[i];
+	return NULL;
+}
+
+static void put_point(struct heat_map *map, const struct heat_point *point)
+{
+	map->ring[map->next] = *point;
+	map->next = (map->next + 1) % HEAT_POINTS;
+	map->n += map->n < HEAT_POINTS;
+}
+
+/* How well each way would have found it. */
+static void judge_ways(const struct heat *heat, const struct regions *regions,
+        const struct heat_place *place, struct heat_point *point)
+{
+	double of_way[HEAT_WAYS];
+
+	probabilities(heat, regions, place, of_way);
+	for (unsigned way = 0; way < HEAT_WAYS; way++)
+		point->of_way[way] = of_way[way];
+}
+
 void heat_add(struct heat *heat, const struct regions *regions, enum heat_source source,
         uint64_t page, double lines)
 {
 	struct heat_map *map = &heat->map[source];
 	struct heat_point point = {.page = page, .lines = lines, .moment = heat->now};
+	struct heat_point *known = source == HEAT_TOLD ? point_at(map, page) : NULL;
 	struct heat_place place;
-	double of_way[HEAT_WAYS];
 
 	if (!place_of(regions, page, &place))
 		return;
-	probabilities(heat, regions, &place, of_way);
-	for (unsigned way = 0; way < HEAT_WAYS; way++)
-		point.of_way[way] = of_way[way];
-	map->ring[map->next] = point;
-	map->next = (map->next + 1) % HEAT_POINTS;
-	map->n += map->n < HEAT_POINTS;
+	if (source == HEAT_TOUCHED)
+		judge_ways(heat, regions, &place, &point);
+	if (known)
+		*known = point;
+	else
+		put_point(map, &point);
 	heat->news++;
 }
 

@@ -14,6 +14,7 @@
 #include <sys/epoll.h>
 
 #include "cleanup.h"
+#include "code_heat.h"
 
 /* ---- the event loop ---- */
 
@@ -45,6 +46,15 @@ static void on_address(void *userdata, const struct mtl_address *sample)
 
 	if (tracked && tracked->planner)
 		planner_heat(tracked->planner, sample->address, fmax(sample->period, 1));
+}
+
+static enum code_outcome on_code(void *userdata, const struct mtl_instruction *sample)
+{
+	struct tracked *tracked = about(userdata, sample->process, sample->tgid);
+
+	if (!tracked || !tracked->planner)
+		return CODE_UNREADABLE;
+	return code_heat(tracked->planner, tracked->root, tracked->pid, sample);
 }
 
 static int on_samples_ready(sd_event_source *source, int fd, uint32_t revents, void *userdata)
@@ -141,8 +151,8 @@ int manager_new(sd_event *event, const struct config *config, const char *root,
 		return -ENOMEM;
 	r = instrument_new(config, manager->root, &manager->instrument);
 	if (r >= 0)
-		r = address_use_new(
-		        manager->instrument, config, on_address, manager, &manager->addresses);
+		r = address_use_new(manager->instrument, config, on_address, on_code, manager,
+		        &manager->addresses);
 	if (r >= 0)
 		r = count(manager);
 	if (r >= 0)

@@ -39,14 +39,15 @@ struct manager_process {
 enum { MANAGER_EVENTS_MAX = 8 };
 
 /* One event of address samples, on all CPUs. seen is the sum of foreign (processes that are not
- * tracked), zero (no address), kernel, filtered (loads that hit), delivered and lost. */
+ * tracked), zero (no address), kernel, filtered (loads that hit), unreadable (its code was not there to be
+ * decoded), delivered and lost. */
 struct manager_event {
 	char name[64], pmu[24];
 	const char *source; /* the document its encoding is from */
 	unsigned cpus, precise;
 	bool misses_only;
 	double period, starved; /* starved: share of the time in which others had the counter */
-	uint64_t seen, foreign, zero, kernel, filtered, delivered, lost;
+	uint64_t seen, foreign, zero, kernel, filtered, unreadable, delivered, lost;
 	uint64_t unseen;    /* due by what the event counted, but never given to mtld */
 	uint64_t throttled; /* times the kernel stopped it until the next tick */
 };

@@ -45,8 +45,8 @@ int planner_draw(struct planner *planner, const struct planner_deadlines *deadli
 /* Somebody saw the program use `address` (a sample of its accesses): lines near it are drawn more
  * often from now on, the more the better this has worked so far. `amount`: how many such sightings
  * this one stands for, 1 as a rule; only its ratio to that of others matters. Any bias of where such
- * addresses come from is undone by weights. The latest 128 count; those where nothing is resident
- * are left out. -EINVAL: amount is not positive. */
+ * addresses come from is undone by weights. A page counts once, by its latest sighting, and the latest 128
+ * pages count; those where nothing is resident are left out. -EINVAL: amount is not positive. */
 int planner_heat(struct planner *planner, uint64_t address, double amount);
 
 /* What came of the draw at `address`: later draws look more often near where touches were seen. */

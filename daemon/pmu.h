@@ -83,6 +83,7 @@ enum pmu_event_kind {
 	PMU_LOAD_MISSES, /* retired loads that missed the L1 data cache: no filter needed */
 	PMU_IBS_OP,      /* AMD: any micro-op; address 0 where it touched no memory */
 	PMU_PAGE_FAULTS, /* the software stand-in, on every machine */
+	PMU_TASK_CLOCK,  /* where it is in its code, by the clock: the address is decoded from that */
 	/* counted only */
 	PMU_COUNT_LOADS,
 	PMU_COUNT_STORES,
@@ -94,7 +95,7 @@ enum pmu_event_kind {
 
 static inline bool pmu_event_is_sampled(enum pmu_event_kind kind)
 {
-	return kind <= PMU_PAGE_FAULTS;
+	return kind <= PMU_TASK_CLOCK;
 }
 
 /*
@@ -131,6 +132,9 @@ struct pmu_event {
  * is always among them. The caller frees *ret_events. -ENOMEM.
  */
 int pmu_events(const struct pmu_machine *machine, struct pmu_event **ret_events, unsigned *ret_n);
+
+/* The clock of a CPU, `rate` samples a second of it, in user mode: on every machine. */
+struct pmu_event pmu_task_clock(double rate);
 
 /* What this machine's processor is called in the table: "Sapphire Rapids"; NULL: not in it. */
 const char *pmu_microarchitecture(const struct pmu_machine *machine);

@@ -20,6 +20,7 @@
 #include "pmu_format.h"
 #include "pmu_libpfm.h"
 #include "pmu_table.h"
+#include "sample_period.h"
 
 #define EVENTS_MAX 40
 #define PRECISE_USUAL 2
@@ -267,6 +268,33 @@ static void add_page_faults(struct list *list)
 	event->attr.type = PERF_TYPE_SOFTWARE;
 	event->attr.config = PERF_COUNT_SW_PAGE_FAULTS;
 	event->attr.exclude_kernel = 1;
+}
+
+/* Kernel mode left out, the event interrupts the program itself, and its registers are whole. */
+struct pmu_event pmu_task_clock(double rate)
+{
+	struct pmu_event event = {
+	        .name = "task-clock",
+	        .kind = PMU_TASK_CLOCK,
+	        .pmu = "software",
+	        .attr =
+	                {
+	                        .type = PERF_TYPE_SOFTWARE,
+	                        .size = sizeof(event.attr),
+	                        .config = PERF_COUNT_SW_TASK_CLOCK,
+	                        .exclude_kernel = 1,
+	                        .exclude_idle = 1,
+	                        .disabled = 1,
+	                        .wakeup_events = 1,
+	                },
+	        .period_step = 1,
+	        .least_period = 100000,
+	        .source = "perf_event_open(2)",
+	};
+
+	memset(&event.cpus, 0xff, sizeof(event.cpus));
+	event.attr.sample_period = sample_period_near(&event, 1e9 / rate);
+	return event;
 }
 
 /* By kind; PMUs keep their order. */

@@ -23,6 +23,7 @@
 #include "cleanup.h"
 #include "cpu_events.h"
 #include "address_sample.skel.h"
+#include "instruction_sample.skel.h"
 #include "page_birth.skel.h"
 #include "process_clock.skel.h"
 #include "process_count.skel.h"
@@ -39,6 +40,7 @@ struct source {
 	struct process_life_bpf *life;
 	struct page_birth_bpf *birth;
 	struct address_sample_bpf *address; /* NULL: no samples are taken */
+	struct instruction_sample_bpf *instruction; /* likewise */
 	struct process_count_bpf *count; /* NULL: nothing is counted */
 	struct bpf_link *count_link;
 	bool sees_levels;
@@ -228,6 +230,7 @@ struct source *source_free(struct source *source)
 	process_life_bpf__destroy(source->life);
 	page_birth_bpf__destroy(source->birth);
 	address_sample_bpf__destroy(source->address);
+	instruction_sample_bpf__destroy(source->instruction);
 	process_count_bpf__destroy(source->count);
 	free(source);
 	return NULL;
@@ -470,6 +473,30 @@ int source_address_program(struct source *source)
 	int r = source->address ? 0 : load_address_program(source);
 
 	return r < 0 ? r : bpf_program__fd(source->address->progs.address_sample);
+}
+
+static int load_instruction_program(struct source *source)
+{
+	int r;
+
+	source->instruction = instruction_sample_bpf__open();
+	if (!source->instruction)
+		return -errno;
+	r = share_maps(source, source->instruction->obj);
+	if (r >= 0)
+		r = instruction_sample_bpf__load(source->instruction);
+	if (r < 0) {
+		instruction_sample_bpf__destroy(source->instruction);
+		source->instruction = NULL;
+	}
+	return r;
+}
+
+int source_instruction_program(struct source *source)
+{
+	int r = source->instruction ? 0 : load_instruction_program(source);
+
+	return r < 0 ? r : bpf_program__fd(source->instruction->progs.instruction_sample);
 }
 
 struct mtl_event_slot *source_event_slots(struct source *source)

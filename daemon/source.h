@@ -65,6 +65,8 @@ int source_watch_program(const struct source *source);
  * ring of each CPU. */
 int source_address_program(struct source *source);
 struct mtl_event_slot *source_event_slots(struct source *source);
+/* The same for the clock's samples of where a process is in its code. */
+int source_instruction_program(struct source *source);
 int source_address_rings(const struct source *source);
 
 /* Whether that program, once loaded, can read what level served a load (not under lockdown=confidentiality); where

@@ -80,9 +80,9 @@ static void answers_status(void **state)
 	                                    member_of(reply.parameters, "address_samples"), 0),
 	                            JSON_C_TO_STRING_PLAIN),
 	        "{\"event\":\"MEM_INST_RETIRED.ALL_LOADS\",\"pmu\":\"cpu\",\"source\":\"perfmon\",\"misses_only\":false,"
-	        "\"cpus\":2,\"precise\":3,\"period\":100003,\"samples\":21,\"foreign\":1,\"zero\":"
+	        "\"cpus\":2,\"precise\":3,\"period\":100003,\"samples\":29,\"foreign\":1,\"zero\":"
 	        "2,"
-	        "\"kernel\":3,\"filtered\":4,\"delivered\":5,\"lost\":6,\"unseen\":7,\"throttled\":"
+	        "\"kernel\":3,\"filtered\":4,\"unreadable\":8,\"delivered\":5,\"lost\":6,\"unseen\":7,\"throttled\":"
 	        "8,"
 	        "\"starved\":0.25}");
 	context.manager->status.n_events = 0;

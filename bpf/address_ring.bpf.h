@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#ifndef MTL_ADDRESS_RING_BPF_H
+#define MTL_ADDRESS_RING_BPF_H
+
+/* The way of a sample to mtld: the ring of this CPU, which wakes it when half full. */
+
+#include "maps.bpf.h"
+
+static __always_inline __u64 wake_when_half_full(void *ring)
+{
+	__u64 size = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE);
+
+	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) * 2 >= size ? BPF_RB_FORCE_WAKEUP
+	                                                              : BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline bool deliver(const void *sample, __u64 size)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&address_rings, &cpu);
+
+	return ring && !bpf_ringbuf_output(ring, (void *)sample, size, wake_when_half_full(ring));
+}
+
+#endif

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "code_heat.h"
 #include "pmu.h"
 #include "pmu_trial.h"
 #include "proc.h"
@@ -68,8 +69,11 @@ static void describe(const struct instrument *instrument, struct ladder_outcome 
 
 	outcome->works = true;
 	snprintf(outcome->reason, sizeof(outcome->reason),
-		"%u debug registers (method %s) fire once for each arm; a trap costs a target %.3g us",
-		calibration->slots, instrument_method(instrument), calibration->trap_seconds * 1e6);
+		"%u debug registers (method %s) fire once for each arm; a trap costs a target %.3g us%s",
+		calibration->slots, instrument_method(instrument), calibration->trap_seconds * 1e6,
+		code_heat_possible() ? "; without a PMU, decoded samples of the clock say where to look" :
+				       "; without a PMU, only what was touched says where to look: "
+				       "libZydis is missing (install libzydis4.0)");
 }
 
 static void try_watchpoints(struct instrument *instrument, const struct config *config,

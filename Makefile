@@ -37,8 +37,8 @@ say = $(if $(V),,@printf '  %-8s %s\n' '$(1)' '$(2)';)
 
 # once,NAME,COMMAND: a variable whose command runs at its first use and never again
 once = $(1) = $$(eval $(1) := $$(shell $(2)))$$($(1))
-$(eval $(call once,PKG_CFLAGS,pkg-config --cflags libbpf libsystemd json-c smartcols inih libarchive zlib))
-$(eval $(call once,PKG_LIBS,pkg-config --libs libbpf libsystemd json-c smartcols inih libarchive zlib))
+$(eval $(call once,PKG_CFLAGS,pkg-config --cflags libbpf libsystemd json-c smartcols inih ncursesw libarchive zlib))
+$(eval $(call once,PKG_LIBS,pkg-config --libs libbpf libsystemd json-c smartcols inih ncursesw libarchive zlib))
 $(eval $(call once,JSON_LIBS,pkg-config --libs json-c))
 $(eval $(call once,FUSE_LIBS,pkg-config --libs fuse3))
 $(eval $(call once,CMOCKA,pkg-config --cflags --libs cmocka))

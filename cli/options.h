@@ -37,6 +37,7 @@ enum command_bit {
 	COMMAND_PARTITION = 1 << 10,
 	COMMAND_PROBE = 1 << 11,
 	COMMAND_STUB = 1 << 12,
+	COMMAND_TOP = 1 << 13,
 	COMMAND_ANY = -1,
 };
 
@@ -69,7 +70,8 @@ struct options {
 	struct weight_list weights;
 	struct number_list domains; /* ids of caches; none: all */
 	bool clusters, apply, revert;
-	double interval; /* of mtl partition --watch and mtl stub --from */
+	double interval; /* of mtl partition --watch, mtl stub --from and mtl top */
+	const char *sort, *filter; /* of mtl top */
 	/* of mtl partition --watch */
 	double gain, pause;
 	unsigned rounds; /* 0: not given */
@@ -128,6 +130,7 @@ int command_trace(const struct options *options, int n_operands, char **operands
 int command_share(const struct options *options, int n_operands, char **operands);
 int command_partition(const struct options *options, int n_operands, char **operands);
 int command_stub(const struct options *options, int n_operands, char **operands);
+int command_top(const struct options *options, int n_operands, char **operands);
 int command_probe(const struct options *options, int n_operands, char **operands);
 
 #endif

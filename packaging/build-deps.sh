@@ -22,6 +22,7 @@ build    libsystemd-dev     pc:libsystemd
 build    libjson-c-dev      pc:json-c
 build    libsmartcols-dev   pc:smartcols
 build    libinih-dev        pc:inih
+build    libncurses-dev     pc:ncursesw
 build    libarchive-dev     pc:libarchive
 build    zlib1g-dev         pc:zlib
 build    libpfm4-dev        h:perfmon/pfmlib.h

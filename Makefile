@@ -96,7 +96,7 @@ LIBS_test_partition_watch = $(FUSE_LIBS)
 DEPS := $(addprefix deps-,check demo fuzz format systemd)
 
 .PHONY: all demo check check-library check-unit check-live check-accuracy check-kernels check-systemd check-layers check-docs \
-	check-doctor check-simulated check-trace check-share check-stub check-probe bench bench-trace fuzz format install uninstall clean help \
+	check-doctor check-simulated check-trace check-share check-stub check-probe check-top bench bench-trace fuzz format install uninstall clean help \
 	force deps $(DEPS)
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -211,6 +211,7 @@ check: $(LIVE) $(UNIT) $(PLAYERS:%=$(BUILD)/unit/%) | deps-check
 	$(Q)tests/share/run.sh
 	$(Q)tests/stub/run.sh
 	$(Q)tests/probe/run.sh
+	$(Q)tests/top/run.sh
 	$(Q)tests/live/run.sh
 check-layers:
 	$(Q)tests/test_checks.sh
@@ -229,6 +230,8 @@ check-trace: $(BUILD)/mtl | deps-check
 	$(Q)tests/trace/run.sh
 check-probe: $(BUILD)/mtl | deps-check
 	$(Q)tests/probe/run.sh
+check-top: $(BUILD)/mtl | deps-check
+	$(Q)tests/top/run.sh
 check-share: $(BUILD)/mtl | deps-check
 	$(Q)tests/share/run.sh
 check-stub: $(BUILD)/mtl | deps-check
@@ -248,7 +251,7 @@ bench-trace: $(BUILD)/mtl $(BUILD)/tests/bench/together $(BUILD)/tests/bench/zip
 	$(Q)tests/bench/trace.sh
 
 # never two of them at once, whatever -j says: they would disturb each other
-RUNS := check check-unit check-doctor check-simulated check-trace check-share check-stub check-probe check-live check-accuracy \
+RUNS := check check-unit check-doctor check-simulated check-trace check-share check-stub check-probe check-top check-live check-accuracy \
 	check-kernels check-systemd bench bench-trace demo
 $(foreach run,$(RUNS),$(eval before := )$(foreach goal,$(MAKECMDGOALS),\
 	$(if $(filter $(run),$(goal)),$(eval $(run): | $(before)),)$(if $(filter $(RUNS),$(goal)),$(eval before += $(goal)),)))
@@ -322,6 +325,7 @@ help:
 		'check-simulated  the estimators on real programs and a simulated PMU' \
 		'check-trace    mtl trace from files and pipes to curves, pictures and messages' \
 		'check-probe    mtl probe on this machine' \
+		'check-top      mtl top on a terminal, driven by keys' \
 		'check-share    mtl share and mtl partition on traces of real programs' \
 		'check-stub     mtl stub, verified; what it refuses; its curve beside mtl trace' \
 		'check-live     tests through the real kernel (root)' \

@@ -6,8 +6,8 @@
  * to mtld), question.c (its methods), then one file a command. A curve is shown by curve_report.c
  * with curve_table.c, curve_plot.c and curve_sentence.c. `mtl trace` begins in command_trace.c,
  * `mtl share` and `mtl partition`, whose operands are curves (demands.c), in files of their names,
- * `mtl stub` in command_stub.c, `mtl probe` in command_probe.c and probe.h; `mtl partition --watch`
- * in partition_watch.c.
+ * `mtl stub` in command_stub.c, `mtl probe` in command_probe.c and probe.h, `mtl top` in
+ * command_top.c and top.h; `mtl partition --watch` in partition_watch.c.
  */
 
 #include <errno.h>

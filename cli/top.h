@@ -22,6 +22,7 @@ struct top {
 	char filter[TOP_NAME];
 	bool typing;  /* the filter */
 	int selected; /* process */
+	size_t place; /* where it was when last put in order */
 	size_t first; /* line of the table, or of what is shown, at the top */
 	enum top_view view;
 	bool table; /* in the view of one curve */

@@ -37,7 +37,6 @@ static void select_place(struct top *top, size_t place)
 
 int top_arrange(struct top *top)
 {
-	size_t place = top_selected(top);
 	const struct top_row **order = calloc(top->rows.n + 1, sizeof(*order));
 
 	if (!order)
@@ -46,7 +45,8 @@ int top_arrange(struct top *top)
 	free(top->order);
 	top->order = order;
 	if (top->n && top->order[top_selected(top)]->pid != top->selected)
-		select_place(top, place);
+		select_place(top, top->place);
+	top->place = top_selected(top);
 	return 0;
 }
 

@@ -37,6 +37,8 @@ check    procps             ps
 check    bzip2              bzip2
 check    util-linux         unshare
 check    jq                 jq
+check    tmux               tmux
+check    python3            python3
 check    gnuplot-nox        gnuplot
 demo     bzip2              bzip2
 demo     gnuplot-nox        gnuplot

@@ -17,6 +17,7 @@ DOCDIR ?= $(PREFIX)/share/doc/mtl
 SYSCONFDIR ?= /etc
 BUILD ?= build
 FUZZ_SECONDS ?= 60
+COVERAGE_RUNS ?= 2000
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -63,7 +64,7 @@ BPF_SRC := $(wildcard bpf/*.bpf.c)
 TESTS := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 FUZZERS := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/fuzz_*.c))
 # programs of tests/unit that are run by hand or by scripts
-PLAYERS := play_trace
+PLAYERS := play_trace play_intervals
 SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(BPF_SRC))
 GENERATED := $(SKELETONS) $(if $(wildcard daemon/io.mtld.varlink),$(BUILD)/io.mtld.varlink.h)
 # programs the live tests bring along, one a file
@@ -85,6 +86,8 @@ EXTRA_test_partition_apply := $(EXTRA_test_resctrl)
 EXTRA_test_partition_watch := $(EXTRA_test_resctrl)
 EXTRA_fuzz_message := fake_manager
 EXTRA_play_trace := played
+EXTRA_play_intervals := programs study
+EXTRA_test_intervals := programs study
 EXTRA_test_reuse_times := played
 
 # and with these libraries besides
@@ -96,7 +99,7 @@ LIBS_test_partition_watch = $(FUSE_LIBS)
 DEPS := $(addprefix deps-,check demo fuzz format systemd)
 
 .PHONY: all demo check check-library check-unit check-live check-accuracy check-kernels check-systemd check-layers check-docs \
-	check-doctor check-simulated check-trace check-share check-stub check-probe check-top bench bench-trace fuzz format install uninstall clean help \
+	check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top bench bench-trace fuzz format install uninstall clean help \
 	force deps $(DEPS)
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -226,6 +229,8 @@ check-doctor: $(BUILD)/mtl $(BUILD)/mtld | deps-check
 	$(Q)tests/doctor/run.sh
 check-simulated: $(BUILD)/unit/play_trace | deps-check
 	$(Q)tests/simulated/run.sh
+check-coverage: $(BUILD)/unit/play_intervals | deps-check
+	$(Q)$< $(COVERAGE_RUNS)
 check-trace: $(BUILD)/mtl | deps-check
 	$(Q)tests/trace/run.sh
 check-probe: $(BUILD)/mtl | deps-check
@@ -251,7 +256,7 @@ bench-trace: $(BUILD)/mtl $(BUILD)/tests/bench/together $(BUILD)/tests/bench/zip
 	$(Q)tests/bench/trace.sh
 
 # never two of them at once, whatever -j says: they would disturb each other
-RUNS := check check-unit check-doctor check-simulated check-trace check-share check-stub check-probe check-top check-live check-accuracy \
+RUNS := check check-unit check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top check-live check-accuracy \
 	check-kernels check-systemd bench bench-trace demo
 $(foreach run,$(RUNS),$(eval before := )$(foreach goal,$(MAKECMDGOALS),\
 	$(if $(filter $(run),$(goal)),$(eval $(run): | $(before)),)$(if $(filter $(RUNS),$(goal)),$(eval before += $(goal)),)))
@@ -323,6 +328,7 @@ help:
 		'check-library  libmtl.so as another program uses it' \
 		'check-doctor   mtl doctor of machines that are not here' \
 		'check-simulated  the estimators on real programs and a simulated PMU' \
+		'check-coverage how often intervals hold the truth, in 2000 runs each (COVERAGE_RUNS=n)' \
 		'check-trace    mtl trace from files and pipes to curves, pictures and messages' \
 		'check-probe    mtl probe on this machine' \
 		'check-top      mtl top on a terminal, driven by keys' \

@@ -27,8 +27,8 @@
 #include "bootstrap.h"
 #include "cleanup.h"
 
-/* Nominally 92 %: what is linearised or smoothed has less spread than it should. */
-#define TAIL 0.04
+/* Fewer touches give no more than an upper limit to what is made of them. */
+#define FEW_TOUCHES 6
 
 /* splitmix64 (Steele, Lea & Flood, 2014) */
 static uint64_t random_next(uint64_t *state)
@@ -64,6 +64,8 @@ struct bootstrap {
 	uint8_t *times;
 	uint8_t birth_times[BIRTH_BLOCKS];
 	double centre[GRID_MAX + 1]; /* majorant - footprint */
+	double watchers[GRID_MAX], heaviest[GRID_MAX];
+	double touches[GRID_MAX + 1]; /* that say as much as what is known of a corner */
 	struct mtl_influence influence;
 	struct mtl_tally tally;
 	struct mtl_survival survival;
@@ -95,6 +97,7 @@ static int bootstrap_new(
 	b->survival = estimator->survival;
 	mtl_influence_from_coverage(&estimator->model, &b->survival, &estimator->samples, grid->n,
 	        &estimator->coverage, &b->influence);
+	mtl_watchers_from_samples(&estimator->samples, grid, b->watchers, b->heaviest);
 	for (size_t i = 0; i < estimator->footprint.n; i++)
 		b->centre[i] =
 		        mtl_footprint_at(&estimator->majorant, estimator->footprint.window[i]) -
@@ -135,64 +138,104 @@ static void replicate(struct bootstrap *b)
 	mtl_majorant_from_footprint(&around, &b->majorant);
 }
 
-static int ascending(const void *a, const void *b)
+/* Seconds in which the sizes that decide the slope at this one are touched. */
+static double band_seconds(const struct mtl_estimator *e, double lines)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
+	double from = mtl_fill_time_from_footprint(&e->majorant, lines * (1 - MTL_BAND));
+	double to = mtl_fill_time_from_footprint(&e->majorant, lines * (1 + MTL_BAND));
+
+	return fmax(fmin(to, mtl_longest_window(&e->majorant)) - from, e->grid.window[0]);
 }
 
-/* Between the two order statistics around the rank. */
-static double percentile(const double *sorted, unsigned n, double fraction)
+/* The first corner that is not before a window, else the last. */
+static size_t corner_of(const struct mtl_estimator *e, double window)
 {
-	double rank = fraction * (n - 1);
-	unsigned below = floor(rank);
-
-	if (below + 1 >= n)
-		return sorted[n - 1];
-	return sorted[below] + (rank - below) * (sorted[below + 1] - sorted[below]);
+	return mtl_segment_of(e->footprint.window, e->footprint.n, window) + 1;
 }
 
-static struct mtl_interval percentiles(double *values, unsigned n)
+/*
+ * The footprint is concave, so fp'(ft(c)) <= c / ft(c), and ft(c) is no less than the window by
+ * which the upper limit of the footprint has come to c. 0: it never does.
+ */
+static double steepest(
+        const struct mtl_footprint *f, const struct mtl_interval *limits, double lines)
 {
-	qsort(values, n, sizeof(*values), ascending);
-	return (struct mtl_interval){percentile(values, n, TAIL), percentile(values, n, 1 - TAIL)};
+	for (size_t c = 1; c < f->n; c++)
+		if (limits[c].high >= lines)
+			return lines /
+			       (f->window[c - 1] + (lines - limits[c - 1].high) /
+			                                   (limits[c].high - limits[c - 1].high) *
+			                                   (f->window[c] - f->window[c - 1]));
+	return 0;
 }
 
-static struct mtl_interval misses_interval(
-        const struct mtl_estimator *e, double lines, double *values, unsigned n)
+static struct mtl_interval misses_interval(const struct bootstrap *b,
+        const struct mtl_interval *footprint, double lines, const double *values, unsigned n)
 {
+	const struct mtl_estimator *e = b->estimator;
 	double misses = mtl_misses_from_fill_time(&e->majorant, e->resolution, lines);
-	struct mtl_interval q = percentiles(values, n);
-	struct mtl_interval basic = {fmax(2 * misses - q.high, 0), 2 * misses - q.low};
+	double fill_time = mtl_fill_time_from_footprint(&e->majorant, lines);
+	size_t corner = corner_of(e, fill_time);
+	double unseen = b->heaviest[corner - 1] / band_seconds(e, lines);
+	struct mtl_evidence evidence = mtl_evidence_from_replicates(values, n, misses, unseen);
+	struct mtl_interval interval = mtl_rate_interval(&evidence);
 
-	return (struct mtl_interval){fmin(q.low, basic.low), fmax(q.high, basic.high)};
+	if (isinf(fill_time) || b->touches[corner] < FEW_TOUCHES)
+		interval.high = fmax(interval.high, steepest(&e->footprint, footprint, lines));
+	return interval;
 }
 
-int mtl_bootstrap(const struct mtl_estimator *estimator, const struct mtl_request *request,
+/* Of the lines there were and of the births, each by itself: their noise is not the same. */
+static struct mtl_interval footprint_interval(struct bootstrap *b, size_t corner,
+        const double *values, const struct mtl_interval *births, unsigned n)
+{
+	const struct mtl_estimator *e = b->estimator;
+	double window = e->footprint.window[corner], born = e->footprint.birth_rate * window;
+	double lines = e->footprint.lines[corner] - born;
+	struct mtl_evidence evidence =
+	        mtl_evidence_from_replicates(values, n, lines, b->heaviest[corner - 1]);
+	struct mtl_interval part =
+	        mtl_part_interval(&evidence, e->survival.lines, b->watchers[corner - 1]);
+
+	b->touches[corner] =
+	        lines > 0 ? lines / evidence.deviation * lines / evidence.deviation : 0;
+	return (struct mtl_interval){
+	        .low = lines + born - hypot(lines - part.low, born - births->low * window),
+	        .high = lines + born + hypot(part.high - lines, births->high * window - born),
+	};
+}
+
+int mtl_bootstrap(const struct mtl_estimator *estimator, const double *sizes, size_t n,
         unsigned resamples, uint64_t seed, struct mtl_interval *ret_misses,
-        struct mtl_interval *ret_footprint)
+        struct mtl_interval ret_footprint[GRID_MAX + 1])
 {
 	_cleanup_(bootstrap_freep) struct bootstrap *b = NULL;
-	size_t n_sizes = request->n_sizes, n_windows = request->n_windows;
-	_cleanup_free_ double *values =
-	        calloc(n_sizes + n_windows + 1, resamples * sizeof(*values));
+	size_t corners = estimator->footprint.n;
+	_cleanup_free_ double *values = calloc(n + corners + 1, resamples * sizeof(*values));
 	int r = values ? bootstrap_new(estimator, seed, &b) : -ENOMEM;
 
 	if (r < 0)
 		return r;
 	for (unsigned i = 0; i < resamples; i++) {
 		replicate(b);
-		for (size_t s = 0; s < n_sizes; s++)
+		for (size_t s = 0; s < n; s++)
 			values[s * resamples + i] = mtl_misses_from_fill_time(
-			        &b->majorant, estimator->resolution, request->sizes[s]);
-		for (size_t w = 0; w < n_windows; w++)
-			values[(n_sizes + w) * resamples + i] =
-			        mtl_footprint_at(&b->footprint, request->windows[w]);
+			        &b->majorant, estimator->resolution, sizes[s]);
+		for (size_t c = 0; c < corners; c++)
+			values[(n + c) * resamples + i] =
+			        b->footprint.lines[c] -
+			        b->footprint.birth_rate * b->footprint.window[c];
+		values[(n + corners) * resamples + i] = b->footprint.birth_rate;
 	}
-	for (size_t s = 0; s < n_sizes; s++)
+	struct mtl_evidence evidence = mtl_evidence_from_replicates(
+	        &values[(n + corners) * resamples], resamples, estimator->footprint.birth_rate, 0);
+	struct mtl_interval births = mtl_rate_interval(&evidence);
+	ret_footprint[0] = (struct mtl_interval){0, 0};
+	for (size_t c = 1; c < corners; c++)
+		ret_footprint[c] =
+		        footprint_interval(b, c, &values[(n + c) * resamples], &births, resamples);
+	for (size_t s = 0; s < n; s++)
 		ret_misses[s] = misses_interval(
-		        estimator, request->sizes[s], &values[s * resamples], resamples);
-	for (size_t w = 0; w < n_windows; w++)
-		ret_footprint[w] = percentiles(&values[(n_sizes + w) * resamples], resamples);
+		        b, ret_footprint, sizes[s], &values[s * resamples], resamples);
 	return 0;
 }

@@ -4,6 +4,7 @@
 
 /* Estimate -> 90 % intervals, by resampling the observations. */
 
+#include "interval.h"
 #include "miss_curve.h"
 
 /* All that one estimate is made from, and its stages. */
@@ -24,22 +25,12 @@ struct mtl_estimator {
 void mtl_footprint_of_estimator(const struct mtl_estimator *estimator, const double *coverage,
         double lines, double birth_rate, struct mtl_footprint *ret_footprint);
 
-struct mtl_interval {
-	double low, high;
-};
-
-/* What intervals are wanted of: sizes in lines, windows in seconds. */
-struct mtl_request {
-	double *sizes, *windows;
-	size_t n_sizes, n_windows;
-};
-
 /*
- * Intervals of the miss rate at each size and of the footprint (lines) at each window.
- * Deterministic for a seed. -ENOMEM.
+ * Intervals of the miss rate at each of n sizes (lines), and of the footprint (lines) at each
+ * corner of the estimator's. Deterministic for a seed. -ENOMEM.
  */
-int mtl_bootstrap(const struct mtl_estimator *estimator, const struct mtl_request *request,
+int mtl_bootstrap(const struct mtl_estimator *estimator, const double *sizes, size_t n,
         unsigned resamples, uint64_t seed, struct mtl_interval *ret_misses,
-        struct mtl_interval *ret_footprint);
+        struct mtl_interval ret_footprint[GRID_MAX + 1]);
 
 #endif

@@ -25,6 +25,12 @@ DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
 /* Shortest window of the grid where no resolution is given, as a part of the longest. */
 #define FINEST 1e-6
 
+/* What is asked for: sizes in lines, windows in seconds. */
+struct request {
+	double *sizes, *windows;
+	size_t n_sizes, n_windows;
+};
+
 static bool all_positive(const double *values, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -121,14 +127,14 @@ static void estimate(struct mtl_estimator *e)
 	mtl_majorant_from_footprint(&e->footprint, &e->majorant);
 }
 
-static void request_done(struct mtl_request *request)
+static void request_done(struct request *request)
 {
 	free(request->sizes);
 	free(request->windows);
 }
 
 static int request_from_options(const struct mtl_estimate_options *options, double footprint_bytes,
-        double longest, struct mtl_request *ret_request)
+        double longest, struct request *ret_request)
 {
 	double sizes[SIZES_MAX], windows[WINDOWS_MAX];
 	size_t n_sizes = mtl_default_sizes(options->cache_bytes, footprint_bytes, sizes, SIZES_MAX);
@@ -183,18 +189,23 @@ static double lines_at_most(const struct mtl_estimator *e, double window)
 	return e->survival.lines + f->birth_rate * window;
 }
 
-static void fill_footprint_point(const struct mtl_estimator *e, double window,
-        struct mtl_interval interval, struct mtl_footprint_point *point)
+static double bytes_between(const struct mtl_footprint *f, const double *lines, double window)
+{
+	return MTL_LINE_BYTES * mtl_power_between(f->window, lines, f->n, window);
+}
+
+static void fill_footprint_point(const struct mtl_estimator *e, double window, const double *low,
+        const double *high, struct mtl_footprint_point *point)
 {
 	const struct mtl_footprint *f = &e->footprint;
-	double bytes = MTL_LINE_BYTES * mtl_footprint_at(f, window);
+	double bytes = bytes_between(f, f->lines, window);
 	double all = MTL_LINE_BYTES * lines_at_most(e, window);
 
 	*point = (struct mtl_footprint_point){
 	        .window_seconds = window,
 	        .bytes = bytes,
-	        .low = fmin(MTL_LINE_BYTES * interval.low, bytes),
-	        .high = fmax(fmax(MTL_LINE_BYTES * interval.high, bytes), all),
+	        .low = fmin(bytes_between(f, low, window), bytes),
+	        .high = fmax(fmax(bytes_between(f, high, window), bytes), all),
 	};
 }
 
@@ -226,7 +237,7 @@ static int narrow(struct mtl_curve_point *points, size_t n)
 	return 0;
 }
 
-static int curve_new(const struct mtl_request *request, struct mtl_curve **ret_curve)
+static int curve_new(const struct request *request, struct mtl_curve **ret_curve)
 {
 	_cleanup_(mtl_curve_freep) struct mtl_curve *curve = calloc(1, sizeof(*curve));
 
@@ -258,23 +269,34 @@ static void fill_summary(const struct mtl_estimator *e, const struct mtl_estimat
 	                                 : NAN;
 }
 
-static int fill_curve(const struct mtl_estimator *e, const struct mtl_estimate_options *options,
-        const struct mtl_request *request, struct mtl_curve *curve)
+static void fill_footprint(const struct mtl_estimator *e, const struct request *request,
+        const struct mtl_interval *intervals, struct mtl_curve *curve)
 {
-	_cleanup_free_ struct mtl_interval *intervals =
-	        calloc(request->n_sizes + request->n_windows + 1, sizeof(*intervals));
-	struct mtl_interval *footprint = intervals + request->n_sizes;
+	double low[GRID_MAX + 1], high[GRID_MAX + 1];
 
-	if (!intervals)
+	for (size_t i = 0; i < e->footprint.n; i++) {
+		low[i] = intervals[i].low;
+		high[i] = intervals[i].high;
+	}
+	for (size_t i = 0; i < request->n_windows; i++)
+		fill_footprint_point(e, request->windows[i], low, high, &curve->footprint[i]);
+}
+
+static int fill_curve(const struct mtl_estimator *e, const struct mtl_estimate_options *options,
+        const struct request *request, struct mtl_curve *curve)
+{
+	_cleanup_free_ struct mtl_interval *misses = calloc(request->n_sizes + 1, sizeof(*misses));
+	struct mtl_interval footprint[GRID_MAX + 1];
+
+	if (!misses)
 		return -ENOMEM;
-	int r = mtl_bootstrap(e, request, options->resamples ?: DEFAULT_RESAMPLES, options->seed,
-	        intervals, footprint);
+	int r = mtl_bootstrap(e, request->sizes, request->n_sizes,
+	        options->resamples ?: DEFAULT_RESAMPLES, options->seed, misses, footprint);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < request->n_sizes; i++)
-		fill_point(e, options, request->sizes[i], intervals[i], &curve->points[i]);
-	for (size_t i = 0; i < request->n_windows; i++)
-		fill_footprint_point(e, request->windows[i], footprint[i], &curve->footprint[i]);
+		fill_point(e, options, request->sizes[i], misses[i], &curve->points[i]);
+	fill_footprint(e, request, footprint, curve);
 	fill_summary(e, options, curve);
 	return narrow(curve->points, curve->n_points);
 }
@@ -282,7 +304,7 @@ static int fill_curve(const struct mtl_estimator *e, const struct mtl_estimate_o
 static int curve_from_estimator(const struct mtl_estimator *estimator,
         const struct mtl_estimate_options *options, struct mtl_curve **ret_curve)
 {
-	_cleanup_(request_done) struct mtl_request request = {0};
+	_cleanup_(request_done) struct request request = {0};
 	_cleanup_(mtl_curve_freep) struct mtl_curve *curve = NULL;
 	int r = request_from_options(options,
 	        MTL_LINE_BYTES * mtl_footprint_whole(&estimator->footprint),

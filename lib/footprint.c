@@ -111,6 +111,18 @@ double mtl_footprint_at(const struct mtl_footprint *f, double window)
 	return f->lines[i] + fmin(part, 1) * (f->lines[i + 1] - f->lines[i]);
 }
 
+double mtl_power_between(const double *x, const double *y, size_t n, double at)
+{
+	size_t i = mtl_segment_of(x, n, at);
+	double part = fmin((at - x[i]) / (x[i + 1] - x[i]), 1);
+
+	if (!(x[i] > 0 && y[i] > 0))
+		return y[i] + part * (y[i + 1] - y[i]);
+	if (part >= 1)
+		return y[i + 1];
+	return y[i] * pow(at / x[i], log(y[i + 1] / y[i]) / log(x[i + 1] / x[i]));
+}
+
 /* Lines born up to a moment, linear between the points of the series. */
 static double born_by(const struct mtl_birth *births, size_t n, size_t *cursor, double moment)
 {

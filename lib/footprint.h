@@ -58,6 +58,13 @@ size_t mtl_segment_of(const double *corners, size_t n, double value);
 /* Lines touched within a window; beyond the longest trusted one: what is touched within that. */
 double mtl_footprint_at(const struct mtl_footprint *footprint, double window);
 
+/*
+ * y at x between corners of ascending x, along a power of x (so a straight line through the origin
+ * stays one); before the first corner but (0, 0), and where y is 0, along a straight line. Beyond
+ * the last corner the last y.
+ */
+double mtl_power_between(const double *x, const double *y, size_t n, double at);
+
 static inline double mtl_footprint_whole(const struct mtl_footprint *footprint)
 {
 	return footprint->lines[footprint->n - 1];

@@ -16,7 +16,6 @@
 #include <math.h>
 #include "miss_curve.h"
 
-#define BAND 0.2
 #define SMALLEST_SIZE 32768.0
 /* Shortest default window where no resolution is given, as a part of the longest. */
 #define FINEST 1e-6
@@ -53,7 +52,7 @@ double mtl_misses_from_fill_time(const struct mtl_footprint *f, double resolutio
 	if (isinf(mtl_fill_time_from_footprint(f, lines)))
 		return f->birth_rate;
 	double size = fmax(lines, resolved);
-	double half = fmin(BAND * size, fmin(whole - size, size - resolved));
+	double half = fmin(MTL_BAND * size, fmin(whole - size, size - resolved));
 	return fmax(mtl_mean_slope(f, size - half, size + half), f->birth_rate);
 }
 

@@ -6,6 +6,9 @@
 
 #include "fill_time.h"
 
+/* The slope at a size is the mean over sizes up to this part of it smaller and larger. */
+#define MTL_BAND 0.2
+
 /* Mean slope of the footprint over the sizes from ... to; at one size where they are equal. */
 double mtl_mean_slope(const struct mtl_footprint *footprint, double from, double to);
 

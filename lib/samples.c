@@ -30,8 +30,9 @@
 #define STRATUM_SPREAD 2.0
 #define STRATUM_LEAST 30
 
-#define GRID_LOG_SPACED 32
+#define GRID_LOG_SPACED 10
 #define GRID_QUANTILES (GRID_MAX - GRID_LOG_SPACED)
+#define GRID_QUANTILES_LEAST 5
 /* Windows closer together than this ratio are one. */
 #define GRID_RATIO 1.005
 
@@ -189,13 +190,13 @@ void mtl_grid_from_samples(const struct mtl_samples *samples, double shortest, d
 {
 	double windows[GRID_MAX];
 	size_t n = 0, touches = touches_between(samples, shortest, longest, scratch);
+	size_t quantiles = fmin(fmax(sqrt(touches), GRID_QUANTILES_LEAST), GRID_QUANTILES);
 
 	for (size_t i = 0; i < GRID_LOG_SPACED; i++)
 		windows[n++] =
 		        shortest * pow(longest / shortest, (double)i / (GRID_LOG_SPACED - 1));
-	for (size_t i = 0; i < GRID_QUANTILES && touches > 0; i++)
-		windows[n++] =
-		        behind_touch(scratch, touches, i * (touches - 1) / (GRID_QUANTILES - 1));
+	for (size_t i = 0; i < quantiles && touches > 0; i++)
+		windows[n++] = behind_touch(scratch, touches, i * (touches - 1) / (quantiles - 1));
 	qsort(windows, n, sizeof(*windows), ascending);
 
 	ret_grid->n = 0;
@@ -296,4 +297,24 @@ void mtl_samples_on_grid(struct mtl_samples *samples, const struct mtl_grid *gri
 	stratify_kinds(samples);
 	for (size_t i = 0; i < samples->n; i++)
 		sample_on_grid(&samples->sample[i], grid);
+}
+
+void mtl_watchers_from_samples(const struct mtl_samples *samples, const struct mtl_grid *grid,
+        double ret_watchers[GRID_MAX], double ret_heaviest[GRID_MAX])
+{
+	double decays[GRID_MAX + 1] = {0}, squares[GRID_MAX + 1] = {0}, heaviest = 0;
+	double sum = 0, sum_squares = 0;
+
+	for (size_t i = 0; i < samples->n; i++) {
+		const struct mtl_sample *s = &samples->sample[i];
+		decays[s->bins] += s->decay;
+		squares[s->bins] += s->decay * s->decay;
+		heaviest = fmax(heaviest, s->weight);
+	}
+	for (size_t g = grid->n; g-- > 0;) {
+		sum += decays[g + 1];
+		sum_squares += squares[g + 1];
+		ret_watchers[g] = sum > 0 ? sum * sum / sum_squares : 0;
+		ret_heaviest[g] = heaviest / (sum > 0 ? sum : 1);
+	}
 }

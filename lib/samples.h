@@ -6,7 +6,7 @@
 
 #include "mtl.h"
 
-#define GRID_MAX 64
+#define GRID_MAX 48
 #define STATES (MTL_SLOTS_MAX + 1)
 
 /* How an observation looked at its line: by 1..4 of its words, or at all of it. */
@@ -54,6 +54,13 @@ void mtl_samples_done(struct mtl_samples *samples);
 
 /* (sum of weights)^2 / sum of squared weights. */
 double mtl_effective_observations(const struct mtl_samples *samples);
+
+/*
+ * Of those that are watched up to each window of the grid at least: how many they are (effective,
+ * by decay), and how many lines the heaviest would stand for if the others were of its kind.
+ */
+void mtl_watchers_from_samples(const struct mtl_samples *samples, const struct mtl_grid *grid,
+        double ret_watchers[GRID_MAX], double ret_heaviest[GRID_MAX]);
 
 /* The longest window that enough observations watched to its end. Sorts the samples. */
 double mtl_trusted_window(struct mtl_samples *samples);

@@ -18,7 +18,7 @@ DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
 
 #define LINES 262144.0 /* 16 MiB */
 #define QUADS 1500
-#define RUNS_MOST 5
+#define RUNS_MOST 25
 
 static struct mtl_observation observations[4096];
 
@@ -196,7 +196,7 @@ static void streams_miss_what_is_born(void **state)
 		const struct mtl_curve_point *p = &curve->points[i];
 		assert_within(p->misses_per_second, rate, 1e-6);
 		assert_within(p->low, rate, 1e-3);
-		assert_within(p->high, rate, 1e-3);
+		assert_within(p->high, rate, 0.05); /* nor may many of 1000 lines be */
 		assert_within(p->relative_miss_ratio, 1, 1e-6);
 	}
 	assert_within(curve->points[1].fill_time_seconds, (1 << 20) / 64 / rate, 1e-6);
@@ -248,7 +248,7 @@ static void check_points(const struct mtl_curve *curve)
 		assert_true(isfinite(p->high) && p->low >= 0);
 		assert_true(p->low <= p->bytes && p->bytes <= p->high);
 		assert_true(i == 0 || curve->footprint[i - 1].window_seconds > p->window_seconds ||
-		            p->bytes >= curve->footprint[i - 1].bytes);
+		            p->bytes >= curve->footprint[i - 1].bytes * (1 - 1e-12));
 	}
 	assert_true(curve->effective_observations >= 0.999);
 	assert_true(curve->effective_observations <= curve->observations + 1e-6);

@@ -69,15 +69,17 @@ static uint64_t see_to_deadlines(struct armer *armer)
 {
 	uint64_t next = NEVER;
 
-	for (unsigned i = 0; i < armer->sampler->n_targets; i++) {
-		struct target *target = armer->sampler->targets[i];
+	for (unsigned word = 0; word < MTL_PROCESSES_MAX / 64; word++)
+		for (uint64_t left = armer->sampler->flying.bits[word]; left; left &= left - 1) {
+			struct target *target =
+				armer->sampler->targets[word * 64 + __builtin_ctzll(left)];
 
-		if (target && target->flight.armed && target->flight.cpu == armer->cpu) {
-			uint64_t due = target_see_to_deadline(target);
+			if (target->flight.cpu == armer->cpu) {
+				uint64_t due = target_see_to_deadline(target);
 
-			next = due < next ? due : next;
+				next = due < next ? due : next;
+			}
 		}
-	}
 	return next;
 }
 

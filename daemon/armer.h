@@ -34,6 +34,7 @@ struct sampler {
 	struct armer *armers; /* one a configured CPU */
 	unsigned n_armers;
 	struct target *targets[MTL_PROCESSES_MAX];
+	struct flying flying;
 	unsigned n_targets; /* no target at or above this index */
 };
 

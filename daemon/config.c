@@ -241,6 +241,7 @@ static const struct key keys[] = {
         KEY(longest_window, AT_ONCE, read_seconds, print_number, 0.01, 10, "0.01 to 10 seconds"),
         KEY(keep_exited_seconds, AT_ONCE, read_seconds, print_number, 0, 86400,
                 "0 to 86400 seconds"),
+        KEY(max_exited, AT_ONCE, read_count, print_count, 0, 1023, "a whole number, 0 to 1023"),
         KEY(max_processes, AT_ONCE, read_count, print_count, 1, 1024, "a whole number, 1 to 1024"),
         KEY(max_clients, AT_ONCE, read_count, print_count, 1, 4096, "a whole number, 1 to 4096"),
         KEY(ring_bytes, AT_START, read_power_of_two, print_count, 4096, 16 * MEBIBYTE,
@@ -265,6 +266,7 @@ void config_defaults(struct config *ret_config)
 	        .window_seconds = 30,
 	        .longest_window = 2,
 	        .keep_exited_seconds = 60,
+	        .max_exited = 256,
 	        .max_processes = 64,
 	        .max_clients = 128,
 	        .ring_bytes = 65536,
@@ -352,7 +354,7 @@ static void list_keys(char *ret_text, size_t size)
 
 static void unknown_key(struct reading *reading, const char *name)
 {
-	char known[256];
+	char known[512];
 
 	list_keys(known, sizeof(known));
 	fail(reading, "unknown key \"%s\"; known are %s", name, known);

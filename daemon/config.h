@@ -21,6 +21,7 @@ struct config {
 	double window_seconds;      /* decay of observations, CPU time, 1..3600; default 30 */
 	double longest_window;      /* cap of T_max, 0.01..10 s; default 2 */
 	double keep_exited_seconds; /* the last curve of a dead process is kept; default 60 */
+	unsigned max_exited;        /* dead processes whose curve is kept, 0..1023; default 256 */
 	unsigned max_processes;     /* tracked at once, 1..1024; default 64 */
 	unsigned max_clients;       /* connections at once, 1..4096; default 128 */
 	unsigned ring_bytes;      /* per-CPU event ring, power of two, 4096..16 MiB; default 64K */

@@ -89,6 +89,7 @@ void target_land(struct target *target, bool keep)
 	target->counts.armed_switches += process->switches - target->flight.switches;
 	unpublish(process);
 	target->flight.armed = false;
+	target->flying->bits[target->index / 64] &= ~(1ULL << target->index % 64);
 	if (keep)
 		record(target);
 	if (target->close_between)
@@ -144,6 +145,7 @@ void target_launch(struct target *target, unsigned cpu)
 	flight->busy_until = flight->moment + candidate.deadline_ns;
 	for (unsigned slot = 0; slot < MTL_SLOTS; slot++)
 		flight->touched[slot] = NEVER;
+	target->flying->bits[target->index / 64] |= 1ULL << target->index % 64;
 	target->counts.arms++;
 }
 

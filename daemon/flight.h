@@ -25,7 +25,13 @@ struct flight {
 	unsigned naps;               /* deadline checks in a row that found the process asleep */
 };
 
+/* A bit a target, 1: in flight. Armers go through these only, of 1024. */
+struct flying {
+	uint64_t bits[MTL_PROCESSES_MAX / 64];
+};
+
 struct target {
+	struct flying *flying;
 	bool paused, close_between;
 	uint32_t index;
 	struct source *source;

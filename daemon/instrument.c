@@ -76,6 +76,31 @@ static void describe(const struct instrument *instrument, struct ladder_outcome 
 				       "libZydis is missing (install libzydis4.0)");
 }
 
+/* For tests of everything but what is seen, where nothing fires: as if this were a usual machine. */
+static bool assume(struct instrument *instrument, struct ladder_outcome *outcome)
+{
+	const char *debug = getenv("MTLD_DEBUG_CALIBRATION");
+
+	if (!debug || strcmp(debug, "assumed") != 0)
+		return false;
+	instrument->calibration = (struct calibration){
+		.method = WATCH_OWN_CPU,
+		.length = 8,
+		.slots = MTL_SLOTS,
+		.trap_seconds = 10e-6,
+		.arm_seconds = 15e-6,
+		.moment_seconds = 5e-6,
+		.switch_seconds = 1e-6,
+		.open_seconds = 40e-6,
+		.resolution_seconds = 50e-6,
+	};
+	sampler_set_method(instrument->sampler, WATCH_OWN_CPU);
+	outcome->works = true;
+	snprintf(outcome->reason, sizeof(outcome->reason),
+		"assumed for a test (MTLD_DEBUG_CALIBRATION): nothing fires, no curve is right");
+	return true;
+}
+
 static void try_watchpoints(struct instrument *instrument, const struct config *config,
 	const char *root, struct ladder_outcome *outcome)
 {
@@ -96,6 +121,8 @@ static void try_watchpoints(struct instrument *instrument, const struct config *
 		describe(instrument, outcome);
 		return;
 	}
+	if (r == -EIO && assume(instrument, outcome))
+		return;
 	give_up(instrument);
 	if (r == -EIO)
 		snprintf(reason, sizeof(reason),

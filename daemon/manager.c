@@ -21,14 +21,9 @@
 /* The tracked process that an event is about; NULL: no more. */
 static struct tracked *about(const struct manager *manager, uint32_t index, uint32_t tgid)
 {
-	for (unsigned i = 0; i < manager->n_entries; i++) {
-		struct tracked *tracked = manager->entries[i]->tracked;
+	struct tracked *tracked = index < INDEX_MAX ? manager->by_index[index] : NULL;
 
-		if (manager_is_alive(manager->entries[i]) && tracked->index == index &&
-		        tracked->tgid == tgid)
-			return tracked;
-	}
-	return NULL;
+	return tracked && tracked->tgid == tgid ? tracked : NULL;
 }
 
 static void on_life(void *userdata, const struct mtl_life *life)

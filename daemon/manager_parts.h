@@ -31,6 +31,7 @@ struct manager {
 	struct instrument *instrument;
 	struct entry **entries; /* in order of tracking */
 	unsigned n_entries;
+	struct tracked *by_index[INDEX_MAX]; /* those that live */
 	struct address_use *addresses;
 	struct counters *counters;
 	sd_event_source *life, *tick, *samples;

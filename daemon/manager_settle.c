@@ -74,7 +74,7 @@ static void follow_rates(struct manager *manager)
 	for (unsigned i = 0; i < manager->n_entries; i++) {
 		struct tracked *tracked = manager->entries[i]->tracked;
 
-		if (manager_is_alive(manager->entries[i]))
+		if (manager_is_alive(manager->entries[i]) && !tracked_is_still(tracked))
 			rates_follow(&tracked->rates,
 			        source_counts(manager->instrument->source, tracked->index),
 			        tracked->counts.cpu_ns / 1e9, manager->config->window_seconds,

@@ -78,7 +78,7 @@ static int gather(struct manager *manager, pid_t pid, struct tracked **ret_track
 	copy = malloc(STORE_OBSERVATIONS * sizeof(*copy));
 	if (!copy)
 		return -ENOMEM;
-	tracked_tick(entry->tracked);
+	tracked_refresh(entry->tracked);
 	entry->tracked->asked_at = source_now() / 1e9;
 	*ret_n = store_observations(entry->tracked->store, copy);
 	*ret_observations = copy;

@@ -62,40 +62,65 @@ void manager_forget(struct manager *manager, struct entry *entry)
 	memmove(&manager->entries[i], &manager->entries[i + 1],
 	        (--manager->n_entries - i) * sizeof(manager->entries[0]));
 	manager->lost += entry->tracked->counts.lost;
+	if (manager_is_alive(entry))
+		manager->by_index[entry->tracked->index] = NULL;
 	manager_free_entry(entry);
 	manager_rest_when_idle(manager);
 	if (manager->n_entries == 0)
 		sd_event_source_set_enabled(manager->tick, SD_EVENT_OFF);
 }
 
+static struct entry *ended_first(struct manager *manager, unsigned *ret_ended)
+{
+	struct entry *first = NULL;
+
+	*ret_ended = 0;
+	for (unsigned i = 0; i < manager->n_entries; i++) {
+		struct entry *entry = manager->entries[i];
+
+		if (manager_is_alive(entry))
+			continue;
+		++*ret_ended;
+		if (!first || entry->tracked->end_wall_ns < first->tracked->end_wall_ns)
+			first = entry;
+	}
+	return first;
+}
+
+static void forget_ended(struct manager *manager)
+{
+	unsigned ended;
+	struct entry *first = ended_first(manager, &ended);
+
+	if (ended > manager->config->max_exited)
+		manager_forget(manager, first);
+}
+
 static int on_end(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
 	struct entry *entry = userdata;
+	struct manager *manager = entry->manager;
 
 	(void)source;
 	(void)fd;
 	(void)revents;
 	tracked_exited(entry->tracked);
+	manager->by_index[entry->tracked->index] = NULL;
 	sd_event_source_set_enabled(entry->end, SD_EVENT_OFF);
-	manager_rest_when_idle(entry->manager);
+	manager_rest_when_idle(manager);
+	forget_ended(manager);
 	return 0;
 }
 
 /* A slot no process uses and no CPU still counts for. */
 static int free_index(struct manager *manager, uint32_t *ret_index)
 {
-	for (uint32_t index = 0; index < INDEX_MAX; index++) {
-		bool used = source_process(manager->instrument->source, index)->clock &
-		            MTL_CLOCK_RUNNING;
-
-		for (unsigned i = 0; i < manager->n_entries && !used; i++)
-			used = manager_is_alive(manager->entries[i]) &&
-			       manager->entries[i]->tracked->index == index;
-		if (!used) {
+	for (uint32_t index = 0; index < INDEX_MAX; index++)
+		if (!manager->by_index[index] &&
+			!(source_process(manager->instrument->source, index)->clock & MTL_CLOCK_RUNNING)) {
 			*ret_index = index;
 			return 0;
 		}
-	}
 	return -EUSERS;
 }
 
@@ -153,6 +178,7 @@ static int track_anew(struct manager *manager, pid_t pid, struct entry **ret_ent
 	}
 	old = manager_find(manager, pid);
 	manager->entries[manager->n_entries++] = entry;
+	manager->by_index[index] = entry->tracked;
 	if (old) /* the pid has come round again */
 		manager_forget(manager, old);
 	address_use_begin(manager->addresses);

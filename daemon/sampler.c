@@ -6,6 +6,7 @@
 #include "sampler.h"
 
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +139,7 @@ int sampler_add(struct sampler *sampler, uint32_t index, unsigned slots, unsigne
 	if (!target)
 		return -ENOMEM;
 	target->index = index;
+	target->flying = &sampler->flying;
 	target->source = sampler->source;
 	target->process = source_process(sampler->source, index);
 	target->shift_ns = sampler->shift_ns;
@@ -327,30 +329,32 @@ void sampler_counts(struct sampler *sampler, uint32_t index, struct sampler_coun
 	ret_counts->cpu_ns = source_clock(sampler->source, index);
 }
 
-static bool may_run_on(const struct mtl_process *process, const struct target *target, unsigned cpu)
+/* On every CPU where it may run. */
+static void ask_pace(struct sampler *sampler, const struct target *target, double *paces)
 {
-	return target->n_tids > 1 || process->cpu == cpu || process->cpu == MTL_CPU_UNKNOWN;
-}
+	unsigned cpu = target->process->cpu, first = 0, end = sampler->n_armers;
 
-static double pace_of_cpu(struct sampler *sampler, unsigned cpu)
-{
-	double pace = 0;
-
-	for (unsigned i = 0; i < sampler->n_targets; i++) {
-		struct target *target = sampler->targets[i];
-
-		if (target && !target->paused && target->pace > pace &&
-			may_run_on(target->process, target, cpu))
-			pace = target->pace;
+	if (target->n_tids <= 1 && cpu != MTL_CPU_UNKNOWN) {
+		first = cpu < end ? cpu : end;
+		end = cpu < end ? cpu + 1 : end;
 	}
-	return pace;
+	for (unsigned i = first; i < end; i++)
+		paces[i] = fmax(paces[i], target->pace);
 }
 
 void sampler_pace_cpus(struct sampler *sampler)
 {
+	double paces[MTL_CPUS_MAX] = {0};
+
 	sampler_lock(sampler);
+	for (unsigned i = 0; i < sampler->n_targets; i++) {
+		const struct target *target = sampler->targets[i];
+
+		if (target && target->pace > 0 && !target->paused)
+			ask_pace(sampler, target, paces);
+	}
 	for (unsigned cpu = 0; cpu < sampler->n_armers; cpu++)
-		armer_set_pace(&sampler->armers[cpu], pace_of_cpu(sampler, cpu));
+		armer_set_pace(&sampler->armers[cpu], paces[cpu]);
 	sampler_unlock(sampler);
 }
 

@@ -17,6 +17,7 @@
 #include "proc.h"
 
 #define FIRST_SURVEY_REGIONS 4096
+#define STILL_TICKS 10 /* by then the armers have landed what was under way when it went to sleep */
 
 DEFINE_CLEANUP(struct tracked, tracked_free)
 
@@ -159,6 +160,11 @@ void tracked_exited(struct tracked *tracked)
 	sampler_remove(tracked->instrument->sampler, tracked->index);
 	source_untrack(tracked->instrument->source, tracked->tgid);
 	tracked->end_wall_ns = source_now();
+	if (tracked->planner) {
+		tracked->resident_at_end = planner_resident_bytes(tracked->planner);
+		tracked->unseen_at_end = planner_unseen_bytes(tracked->planner);
+	}
+	tracked->planner = planner_free(tracked->planner);
 	tracked_set_state(tracked, TRACKED_EXITED, "the process has ended");
 }
 
@@ -173,11 +179,37 @@ struct tracked *tracked_free(struct tracked *tracked)
 	return NULL;
 }
 
+bool tracked_is_still(const struct tracked *tracked)
+{
+	return tracked->still > STILL_TICKS;
+}
+
+/* Running, exec, threads and a debugger who attaches all take a context switch. */
+static void look_at_clock(struct tracked *tracked)
+{
+	uint64_t word = __atomic_load_n(&tracked_process(tracked)->clock, __ATOMIC_ACQUIRE);
+
+	if (word != tracked->clock_word || (word & MTL_CLOCK_RUNNING))
+		tracked->still = 0;
+	else if (!tracked_is_still(tracked))
+		tracked->still++;
+	tracked->clock_word = word;
+}
+
+void tracked_refresh(struct tracked *tracked)
+{
+	tracked->still = 0;
+	tracked_tick(tracked);
+}
+
 void tracked_tick(struct tracked *tracked)
 {
 	uint64_t ran = tracked->counts.cpu_ns;
 
 	if (tracked->state == TRACKED_EXITED)
+		return;
+	look_at_clock(tracked);
+	if (tracked_is_still(tracked))
 		return;
 	if (tracked->threads_changed)
 		tracked_watch_threads(tracked);

@@ -34,6 +34,8 @@ struct tracked {
 	char reason[96];
 	int error;               /* of opening watches: negative errno, 0: none */
 	bool threads_changed;
+	uint64_t clock_word; /* at the latest tick, */
+	unsigned still;      /* and for how many ticks it has been that */
 	bool begun; /* how often it switches is known: it may be sampled */
 
 	struct planner *planner;
@@ -50,6 +52,7 @@ struct tracked {
 	uint64_t survey_due_ns, stale_due_ns; /* CLOCK_MONOTONIC */
 	uint64_t check_due_ns;                /* threads and debugger, likewise */
 	uint64_t faults_surveyed;
+	double resident_at_end, unseen_at_end; /* bytes; the planner is gone then */
 	double resident_at_first; /* pages, when the oldest observation kept was drawn */
 	struct births births;
 	struct rates rates; /* the manager follows them */
@@ -63,8 +66,14 @@ int tracked_new(struct instrument *instrument, const struct config *config, cons
 	pid_t pid, uint32_t index, struct tracked **ret_tracked);
 struct tracked *tracked_free(struct tracked *tracked);
 
-/* Some ten times a second: fetches observations, refills the sampler's candidates. */
+/* Some ten times a second: fetches observations, refills the sampler's candidates. Of a process that
+ * has not run for a second nothing is asked any more until it runs: it could not have changed. */
 void tracked_tick(struct tracked *tracked);
+
+/* The same now, whether it has run or not. */
+void tracked_refresh(struct tracked *tracked);
+
+bool tracked_is_still(const struct tracked *tracked);
 
 /* About once a second: pace, deadlines, threads, debugger. share: governor_share(). */
 void tracked_settle(struct tracked *tracked, double share);

@@ -111,7 +111,7 @@ void tracked_settle(struct tracked *tracked, double share)
 	struct governor_prices prices;
 	struct sampler_counts delta;
 
-	if (tracked->state == TRACKED_EXITED)
+	if (tracked->state == TRACKED_EXITED || tracked_is_still(tracked))
 		return;
 	delta = since_settled(tracked);
 	tracked_check(tracked);

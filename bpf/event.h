@@ -52,7 +52,7 @@ struct mtl_process {
 	__u32 traced;                  /* bpf: 1 while a debugger holds the process */
 	__u32 cpu;                     /* bpf: CPU it was last switched in on */
 	__u32 fault_period;            /* mtld: every how many faults one is told; 0: none */
-	__u32 reserved;
+	__u32 execs;                   /* bpf: programs it executed */
 	__u64 samples;                 /* bpf: address samples taken of it */
 };
 
@@ -153,6 +153,14 @@ struct mtl_task {
 	__u32 tid;
 };
 
+/* CPU time of a thread so far, of the main one with that of all that have ended; likewise. */
+struct mtl_task_time {
+	__u32 pid; /* of its process, as the reader's pid namespace numbers it */
+	__u32 reserved;
+	__u64 start_ns; /* of its process, since boot */
+	__u64 cpu_ns;
+};
+
 _Static_assert(sizeof(struct mtl_process) == 128, "mtl_process has no holes");
 _Static_assert(sizeof(struct mtl_cpu) == 64, "mtl_cpu is one cache line");
 _Static_assert(sizeof(struct mtl_costs) == 48, "mtl_costs has no holes");
@@ -162,6 +170,7 @@ _Static_assert(sizeof(struct mtl_event_slot) == 64, "mtl_event_slot is one cache
 _Static_assert(sizeof(struct mtl_counts) == 128, "mtl_counts has no holes");
 _Static_assert(sizeof(struct mtl_address) == 32, "mtl_address has no holes");
 _Static_assert(sizeof(struct mtl_instruction) == 152, "mtl_instruction has no holes");
+_Static_assert(sizeof(struct mtl_task_time) == 24, "mtl_task_time has no holes");
 _Static_assert(sizeof(struct mtl_task) == 8, "mtl_task has no holes");
 
 /* Whether data_src says that a load found its line in the L1 cache, or already on its way there; what

@@ -17,11 +17,37 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct sched_entity {
+	__u64 sum_exec_runtime;
+};
+
+struct signal_struct {
+	unsigned long long sum_sched_runtime; /* of threads that have ended */
+};
+
+struct pid_namespace;
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level; /* of the innermost namespace; numbers[] has one for each from 0 on */
+	struct upid numbers[1];
+};
+
 struct task_struct {
 	unsigned int __state;
 	unsigned int ptrace;
+	unsigned int flags;
 	int pid;
 	int tgid;
+	struct sched_entity se;
+	__u64 start_boottime;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	struct signal_struct *signal;
 };
 
 /* What lies behind the context of a perf_event program. */

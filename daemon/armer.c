@@ -170,6 +170,15 @@ int armer_start(struct sampler *sampler, unsigned cpu)
 	return 0;
 }
 
+void armer_return(struct armer *armer)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(armer->cpu, &set);
+	pthread_setaffinity_np(armer->thread, sizeof(set), &set);
+}
+
 static void poke(struct armer *armer)
 {
 	uint64_t one = 1;

@@ -8,6 +8,7 @@
  */
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <time.h>
 #include "flight.h"
@@ -31,7 +32,8 @@ struct sampler {
 	bool stop, realtime;
 	enum watch_method method;
 	double shift_ns;
-	struct armer *armers; /* one a configured CPU */
+	struct armer *armers; /* of CPU number i the i'th */
+	cpu_set_t online;     /* of those mtld may use */
 	unsigned n_armers;
 	struct target *targets[MTL_PROCESSES_MAX];
 	struct flying flying;
@@ -49,6 +51,8 @@ static inline void sampler_unlock(struct sampler *sampler)
 }
 
 int armer_start(struct sampler *sampler, unsigned cpu);
+/* After its CPU was offline the kernel has it run anywhere. */
+void armer_return(struct armer *armer);
 /* sampler->stop is set; waits for the thread to end. */
 void armer_stop(struct armer *armer);
 /* A new pace from this instant on (exponential gaps have no memory). Called with the lock held. */

@@ -86,6 +86,7 @@ static void settle_events(struct manager *manager)
 {
 	if (!manager->instrument->source)
 		return;
+	sampler_follow_cpus(manager->instrument->sampler);
 	source_follow_cpus(manager->instrument->source);
 	counters_follow(manager->counters);
 	follow_rates(manager);

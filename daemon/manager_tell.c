@@ -12,10 +12,23 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "proc.h"
+
+/* What is known by that number now. One that has ended is not, once another process has its number.
+ */
+static struct entry *known(struct manager *manager, pid_t pid)
+{
+	struct entry *entry = manager_find(manager, pid);
+	uint64_t ticks;
+
+	if (!entry || manager_is_alive(entry) || proc_start_ticks(manager->root, pid, &ticks) < 0)
+		return entry;
+	return ticks == entry->tracked->start_ticks ? entry : NULL;
+}
 
 int manager_process(struct manager *manager, pid_t pid, struct manager_process *ret_process)
 {
-	struct entry *entry = manager_find(manager, pid);
+	struct entry *entry = known(manager, pid);
 
 	if (!entry)
 		return -ENOENT;
@@ -70,7 +83,7 @@ static int gather(struct manager *manager, pid_t pid, struct tracked **ret_track
         struct mtl_observation **ret_observations, size_t *ret_n,
         struct mtl_curve_origin *ret_origin)
 {
-	struct entry *entry = manager_find(manager, pid);
+	struct entry *entry = known(manager, pid);
 	struct mtl_observation *copy;
 
 	if (!entry)

@@ -117,7 +117,8 @@ static int free_index(struct manager *manager, uint32_t *ret_index)
 {
 	for (uint32_t index = 0; index < INDEX_MAX; index++)
 		if (!manager->by_index[index] &&
-			!(source_process(manager->instrument->source, index)->clock & MTL_CLOCK_RUNNING)) {
+		        !(source_process(manager->instrument->source, index)->clock &
+		                MTL_CLOCK_RUNNING)) {
 			*ret_index = index;
 			return 0;
 		}

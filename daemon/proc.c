@@ -43,10 +43,16 @@ static FILE *fopen_of(const char *root, pid_t pid, const char *name)
 	return file;
 }
 
+static bool is_dead(char state)
+{
+	return state == 'Z' || state == 'X';
+}
+
 /*
  * Name:	bzip2
  * State:	R (running)
  * TracerPid:	0
+ * Threads:	1                    (those that are zombies too)
  * Uid:	0	1000	0	0
  * VmSize:	    8452 kB          (absent for kernel threads and zombies)
  */
@@ -55,6 +61,7 @@ int proc_status(const char *root, pid_t pid, struct proc_status *ret_status)
 	_cleanup_fclose_ FILE *file = fopen_of(root, pid, "status");
 	struct proc_status status = {.kernel_thread = true, .uid = (uid_t)-1};
 	char line[256], state = 0;
+	unsigned threads = 1;
 
 	if (!file)
 		return -errno;
@@ -67,17 +74,18 @@ int proc_status(const char *root, pid_t pid, struct proc_status *ret_status)
 			status.tracer = tracer;
 		else if (!strncmp(line, "Name:\t", 6))
 			snprintf(status.comm, sizeof(status.comm), "%.*s",
-				(int)strcspn(line + 6, "\n"), line + 6);
+			        (int)strcspn(line + 6, "\n"), line + 6);
 		else if (!strncmp(line, "VmSize:", 7))
 			status.kernel_thread = false;
-		else
+		else if (sscanf(line, "Threads: %u", &threads) != 1)
 			sscanf(line, "State: %c", &state);
 	}
 	if (ferror(file) || !state || status.uid == (uid_t)-1)
 		return -ESRCH;
-	status.zombie = state == 'Z' || state == 'X';
-	if (status.zombie)
+	if (is_dead(state)) {
+		status.zombie = threads <= 1;
 		status.kernel_thread = false;
+	}
 	*ret_status = status;
 	return 0;
 }
@@ -116,6 +124,56 @@ int proc_threads(const char *root, pid_t pid, pid_t **ret_tids, unsigned *ret_n)
 	return 0;
 }
 
+/* 1234 (a) b) S 1 ... : state is the first word behind the last parenthesis, the start the
+ * twentieth */
+static int read_stat(const char *root, pid_t pid, char *ret_state, uint64_t *ret_ticks)
+{
+	_cleanup_fclose_ FILE *file = fopen_of(root, pid, "stat");
+	char text[1024];
+	const char *rest;
+	size_t length;
+
+	if (!file)
+		return -errno;
+	length = fread(text, 1, sizeof(text) - 1, file);
+	text[length] = '\0';
+	rest = strrchr(text, ')');
+	if (!rest || sscanf(rest + 1,
+	                     " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+	                     "%*d %*d %lu",
+	                     ret_state, ret_ticks) != 2)
+		return -ESRCH;
+	return 0;
+}
+
+int proc_start_ticks(const char *root, pid_t pid, uint64_t *ret_ticks)
+{
+	char state;
+
+	return read_stat(root, pid, &state, ret_ticks);
+}
+
+int proc_living_thread(const char *root, pid_t pid, pid_t *ret_tid)
+{
+	_cleanup_free_ pid_t *tids = NULL;
+	uint64_t ticks;
+	unsigned n;
+	char state;
+	int r = read_stat(root, pid, &state, &ticks);
+
+	if (r == 0 && !is_dead(state)) {
+		*ret_tid = pid;
+		return 0;
+	}
+	r = proc_threads(root, pid, &tids, &n);
+	for (unsigned i = 0; r == 0 && i < n; i++)
+		if (read_stat(root, tids[i], &state, &ticks) == 0 && !is_dead(state)) {
+			*ret_tid = tids[i];
+			return 0;
+		}
+	return -ESRCH;
+}
+
 /* 4425 1066 831 9 0 364 0        (pages: size, resident, shared, ...) */
 int proc_resident(const char *root, pid_t pid, double *ret_bytes)
 {
@@ -132,7 +190,7 @@ int proc_resident(const char *root, pid_t pid, double *ret_bytes)
 
 /* 7f1c3e200000-7f1c3e222000 r--p 00000000 fe:00 1835040      /usr/lib/x86_64-linux-gnu/libc.so.6 */
 int proc_mappings(const char *root, pid_t pid,
-	int (*each)(void *userdata, const struct proc_mapping *mapping), void *userdata)
+        int (*each)(void *userdata, const struct proc_mapping *mapping), void *userdata)
 {
 	_cleanup_fclose_ FILE *file = fopen_of(root, pid, "maps");
 	_cleanup_free_ char *line = NULL;
@@ -145,7 +203,7 @@ int proc_mappings(const char *root, pid_t pid,
 		struct proc_mapping mapping = {0};
 
 		if (sscanf(line, "%lx-%lx %4s %*s %*s %*s %63[^\n]", &mapping.start, &mapping.end,
-			    mapping.permissions, mapping.name) >= 3)
+		            mapping.permissions, mapping.name) >= 3)
 			r = each(userdata, &mapping);
 	}
 	return r == 0 && ferror(file) ? -ESRCH : r;
@@ -159,8 +217,9 @@ int proc_open_pagemap(const char *root, pid_t pid)
 double proc_cache_bytes(const char *root, unsigned level, const char **ret_source)
 {
 	struct cache_geometry geometry = {0};
-	const struct cache_level *found =
-		machine_caches(root, &geometry) == 0 ? cache_geometry_level(&geometry, level) : NULL;
+	const struct cache_level *found = machine_caches(root, &geometry) == 0
+	                                          ? cache_geometry_level(&geometry, level)
+	                                          : NULL;
 
 	if (ret_source)
 		*ret_source = cache_source_name(found ? geometry.source : CACHE_FROM_NOTHING);

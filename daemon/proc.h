@@ -17,10 +17,16 @@ struct proc_status {
 	uid_t uid;        /* effective */
 	pid_t tracer;     /* 0: none */
 	bool kernel_thread;
-	bool zombie;
+	bool zombie; /* all of it; a main thread that has ended leaves the others running */
 };
 
 int proc_status(const char *root, pid_t pid, struct proc_status *ret_status);
+
+/* A thread of it that has memory: the main one, as a rule. */
+int proc_living_thread(const char *root, pid_t pid, pid_t *ret_tid);
+
+/* When it began, in clock ticks since boot: with the number it names a process for good. */
+int proc_start_ticks(const char *root, pid_t pid, uint64_t *ret_ticks);
 
 /* Thread ids; the caller frees. */
 int proc_threads(const char *root, pid_t pid, pid_t **ret_tids, unsigned *ret_n);

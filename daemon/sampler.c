@@ -37,31 +37,38 @@ static void bound_realtime(void)
 	setrlimit(RLIMIT_RTTIME, &limit);
 }
 
-/* One on every CPU mtld may use; hits elsewhere (a cpuset narrower than a target's, a CPU that came
- * later) are seen to from afar by the first. */
-static int start_armers(struct sampler *sampler, const cpu_set_t *set)
+/* One on every CPU mtld may use, also on those that came later. */
+static int start_armers(struct sampler *sampler)
 {
-	const struct armer *first = NULL;
-	int r = 0;
+	cpu_set_t online;
+	int r = sched_getaffinity(0, sizeof(online), &online) < 0 ? -errno : 0;
 
-	for (unsigned cpu = 0; cpu < sampler->n_armers && r >= 0; cpu++)
-		if (CPU_ISSET(cpu, set)) {
+	for (unsigned cpu = 0; cpu < MTL_CPU_ELSEWHERE && r >= 0; cpu++) {
+		if (!CPU_ISSET(cpu, &online) || CPU_ISSET(cpu, &sampler->online))
+			continue;
+		if (sampler->armers[cpu].running)
+			armer_return(&sampler->armers[cpu]);
+		else
 			r = armer_start(sampler, cpu);
-			first = first ? first : &sampler->armers[cpu];
+		if (r < 0) {
+			armer_stop(&sampler->armers[cpu]);
+			sampler->armers[cpu] = (struct armer){0};
+		} else if (cpu >= sampler->n_armers) {
+			sampler->n_armers = cpu + 1;
 		}
-	if (r < 0 || !first || CPU_ISSET(MTL_CPU_ELSEWHERE, set))
-		return r;
-	return source_hit_ring_elsewhere(sampler->source, first->ring);
+	}
+	if (r >= 0)
+		sampler->online = online;
+	return r;
 }
 
-/* CPU numbers may have gaps. */
-static unsigned numbers_of(const cpu_set_t *set)
+/* Hits where there is no armer (a cpuset narrower than a target's) are seen to from afar by the first. */
+static int serve_elsewhere(struct sampler *sampler)
 {
-	unsigned n = MTL_CPUS_MAX;
-
-	while (n > 0 && !CPU_ISSET(n - 1, set))
-		n--;
-	return n;
+	for (unsigned cpu = 0; cpu < sampler->n_armers; cpu++)
+		if (sampler->armers[cpu].running)
+			return source_hit_ring_elsewhere(sampler->source, sampler->armers[cpu].ring);
+	return 0;
 }
 
 DEFINE_CLEANUP(struct sampler, sampler_free)
@@ -70,7 +77,6 @@ int sampler_new(struct source *source, bool realtime, struct sampler **ret_sampl
 {
 	_cleanup_(sampler_freep) struct sampler *sampler = calloc(1, sizeof(*sampler));
 	pthread_mutexattr_t attr;
-	cpu_set_t set;
 	int r;
 
 	if (!sampler)
@@ -83,17 +89,21 @@ int sampler_new(struct source *source, bool realtime, struct sampler **ret_sampl
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
 	pthread_mutex_init(&sampler->lock, &attr);
-	if (sched_getaffinity(0, sizeof(set), &set) < 0)
-		return -errno;
-	sampler->n_armers = numbers_of(&set);
-	sampler->armers = calloc(sampler->n_armers, sizeof(struct armer));
+	sampler->armers = calloc(MTL_CPUS_MAX, sizeof(struct armer));
 	if (!sampler->armers)
 		return -ENOMEM;
-	r = start_armers(sampler, &set);
+	r = start_armers(sampler);
+	if (r >= 0)
+		r = serve_elsewhere(sampler);
 	if (r < 0)
 		return r;
 	*ret_sampler = TAKE_PTR(sampler);
 	return 0;
+}
+
+void sampler_follow_cpus(struct sampler *sampler)
+{
+	start_armers(sampler); /* what fails now is tried again */
 }
 
 struct sampler *sampler_free(struct sampler *sampler)
@@ -354,7 +364,8 @@ void sampler_pace_cpus(struct sampler *sampler)
 			ask_pace(sampler, target, paces);
 	}
 	for (unsigned cpu = 0; cpu < sampler->n_armers; cpu++)
-		armer_set_pace(&sampler->armers[cpu], paces[cpu]);
+		armer_set_pace(&sampler->armers[cpu],
+			CPU_ISSET(cpu, &sampler->online) ? paces[cpu] : 0);
 	sampler_unlock(sampler);
 }
 

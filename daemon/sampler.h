@@ -46,6 +46,9 @@ struct sampler;
 int sampler_new(struct source *source, bool realtime, struct sampler **ret_sampler);
 struct sampler *sampler_free(struct sampler *sampler);
 
+/* Armers for CPUs that have come online. About once a second. */
+void sampler_follow_cpus(struct sampler *sampler);
+
 enum watch_method sampler_method(const struct sampler *sampler);
 void sampler_set_method(struct sampler *sampler, enum watch_method method);
 /* Constant part of every measured time, subtracted from all: found by calibration. */

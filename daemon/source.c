@@ -22,6 +22,7 @@
 
 #include "cleanup.h"
 #include "cpu_events.h"
+#include "task_times.h"
 #include "address_sample.skel.h"
 #include "instruction_sample.skel.h"
 #include "page_birth.skel.h"
@@ -416,6 +417,11 @@ int source_resolve(struct source *source, pid_t pid, uint32_t *ret_tgid)
 		return -ESRCH;
 	*ret_tgid = task.tgid;
 	return 0;
+}
+
+int source_task_times(struct source *source, struct mtl_task_time **ret_times, size_t *ret_n)
+{
+	return task_times_read(source->life->progs.time_tasks, ret_times, ret_n);
 }
 
 static void enter_directory(struct source *source, uint32_t tgid, uint32_t index)

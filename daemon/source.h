@@ -48,6 +48,9 @@ void source_follow_cpus(struct source *source);
 /* The kernel's id of process pid (as this process's pid namespace knows it). -ESRCH. */
 int source_resolve(struct source *source, pid_t pid, uint32_t *ret_tgid);
 
+/* CPU time of every thread of user space there is; the caller frees. */
+int source_task_times(struct source *source, struct mtl_task_time **ret_times, size_t *ret_n);
+
 /* From here on the process with that kernel id is counted in slot `index`, whose state is zeroed. */
 int source_track(struct source *source, uint32_t tgid, uint32_t index);
 int source_untrack(struct source *source, uint32_t tgid);

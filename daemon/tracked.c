@@ -17,7 +17,9 @@
 #include "proc.h"
 
 #define FIRST_SURVEY_REGIONS 4096
-#define STILL_TICKS 10 /* by then the armers have landed what was under way when it went to sleep */
+#define STILL_TICKS                                                                                \
+	10 /* by then the armers have landed what was under way when it went to sleep              \
+	    */
 
 DEFINE_CLEANUP(struct tracked, tracked_free)
 
@@ -60,6 +62,9 @@ static int admit(struct tracked *tracked)
 		return -ESRCH;
 	if (status.kernel_thread)
 		return -ENOTSUP;
+	r = proc_start_ticks(tracked->root, tracked->pid, &tracked->start_ticks);
+	if (r < 0)
+		return r;
 	tracked->uid = status.uid;
 	snprintf(tracked->comm, sizeof(tracked->comm), "%s", status.comm);
 	return source_resolve(tracked->instrument->source, tracked->pid, &tracked->tgid);
@@ -68,9 +73,28 @@ static int admit(struct tracked *tracked)
 /* A planner looks at one address space: after exec there is another. */
 int tracked_plan_anew(struct tracked *tracked)
 {
+	pid_t tid;
+	int r = proc_living_thread(tracked->root, tracked->pid, &tid);
+
 	tracked->planner = planner_free(tracked->planner);
-	return planner_new(
-	        tracked->root, tracked->pid, source_now() ^ tracked->pid, &tracked->planner);
+	if (r < 0)
+		return r;
+	return planner_new(tracked->root, tid, source_now() ^ tracked->pid, &tracked->planner);
+}
+
+static void drop_planner(struct tracked *tracked)
+{
+	if (tracked->planner) {
+		tracked->resident_at_end = planner_resident_bytes(tracked->planner);
+		tracked->unseen_at_end = planner_unseen_bytes(tracked->planner);
+	}
+	tracked->planner = planner_free(tracked->planner);
+}
+
+void tracked_lose_memory(struct tracked *tracked)
+{
+	drop_planner(tracked);
+	tracked->check_due_ns = 0;
 }
 
 static int start_sampling(struct tracked *tracked)
@@ -160,11 +184,7 @@ void tracked_exited(struct tracked *tracked)
 	sampler_remove(tracked->instrument->sampler, tracked->index);
 	source_untrack(tracked->instrument->source, tracked->tgid);
 	tracked->end_wall_ns = source_now();
-	if (tracked->planner) {
-		tracked->resident_at_end = planner_resident_bytes(tracked->planner);
-		tracked->unseen_at_end = planner_unseen_bytes(tracked->planner);
-	}
-	tracked->planner = planner_free(tracked->planner);
+	drop_planner(tracked);
 	tracked_set_state(tracked, TRACKED_EXITED, "the process has ended");
 }
 
@@ -177,6 +197,26 @@ struct tracked *tracked_free(struct tracked *tracked)
 	free(tracked->store);
 	free(tracked);
 	return NULL;
+}
+
+/* The ring that tells it may have been full: the count is what counts. */
+static void heed_exec(struct tracked *tracked)
+{
+	uint32_t execs = __atomic_load_n(&tracked_process(tracked)->execs, __ATOMIC_ACQUIRE);
+
+	if (execs == tracked->execs)
+		return;
+	tracked->execs = execs;
+	sampler_forget(tracked->instrument->sampler, tracked->index);
+	begin_anew(tracked);
+	tracked->threads_changed = true;
+	tracked->check_due_ns = 0;
+	if (tracked_plan_anew(tracked) < 0)
+		return; /* it has ended meanwhile: its pidfd will tell */
+	planner_survey(tracked->planner, FIRST_SURVEY_REGIONS);
+	if (tracked->state != TRACKED_PAUSED)
+		tracked_set_state(
+		        tracked, TRACKED_STARTING, "it executed a new program: observing that one");
 }
 
 bool tracked_is_still(const struct tracked *tracked)
@@ -211,6 +251,7 @@ void tracked_tick(struct tracked *tracked)
 	look_at_clock(tracked);
 	if (tracked_is_still(tracked))
 		return;
+	heed_exec(tracked);
 	if (tracked->threads_changed)
 		tracked_watch_threads(tracked);
 	fetch(tracked);
@@ -222,35 +263,24 @@ void tracked_tick(struct tracked *tracked)
 	if (!tracked->planner)
 		return;
 	tracked_survey(tracked);
-	if (tracked->state != TRACKED_PAUSED)
+	if (tracked->planner && tracked->state != TRACKED_PAUSED)
 		tracked_refill(tracked);
 }
 
 /* ---- events ---- */
 
-static void exec(struct tracked *tracked)
-{
-	sampler_forget(tracked->instrument->sampler, tracked->index);
-	begin_anew(tracked);
-	tracked->threads_changed = true;
-	tracked->check_due_ns = 0;
-	if (tracked_plan_anew(tracked) < 0)
-		return; /* it has ended meanwhile: its pidfd will tell */
-	planner_survey(tracked->planner, FIRST_SURVEY_REGIONS);
-	if (tracked->state != TRACKED_PAUSED)
-		tracked_set_state(
-		        tracked, TRACKED_STARTING, "it executed a new program: observing that one");
-}
-
 void tracked_life(struct tracked *tracked, const struct mtl_life *life)
 {
 	switch ((enum mtl_life_kind)life->kind) {
-	case MTL_LIFE_THREAD:
 	case MTL_LIFE_EXIT:
+		if (life->tid == life->tgid && tracked->counts.threads > 1)
+			tracked_lose_memory(tracked);
+		/* fall through */
+	case MTL_LIFE_THREAD:
 		tracked->threads_changed = true;
 		break;
 	case MTL_LIFE_EXEC:
-		exec(tracked);
+		heed_exec(tracked);
 		break;
 	case MTL_LIFE_TRACED:
 		tracked_pause(tracked, 0);

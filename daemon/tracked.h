@@ -28,12 +28,14 @@ struct tracked {
 	const char *root;
 	pid_t pid;
 	uint32_t index, tgid;
+	uint64_t start_ticks; /* proc_start_ticks() */
 	uid_t uid;
 	char comm[16];
 	enum tracked_state state;
 	char reason[96];
 	int error;               /* of opening watches: negative errno, 0: none */
 	bool threads_changed;
+	uint32_t execs; /* seen to */
 	uint64_t clock_word; /* at the latest tick, */
 	unsigned still;      /* and for how many ticks it has been that */
 	bool begun; /* how often it switches is known: it may be sampled */

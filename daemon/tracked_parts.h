@@ -22,6 +22,9 @@ void tracked_set_state(struct tracked *tracked, enum tracked_state state, const 
 /* A planner looks at one address space: after exec there is another. Negative errno. */
 int tracked_plan_anew(struct tracked *tracked);
 
+/* The thread through which memory was looked at has ended: another one is looked for within a second. */
+void tracked_lose_memory(struct tracked *tracked);
+
 /* tracked_threads.c. tracer: its pid, 0: not known. */
 void tracked_watch_threads(struct tracked *tracked);
 void tracked_pause(struct tracked *tracked, pid_t tracer);

@@ -49,13 +49,13 @@ void tracked_survey(struct tracked *tracked)
 	if (begin < tracked->survey_due_ns && !stale)
 		return;
 	r = planner_survey(tracked->planner, SURVEY_REGIONS_A_TICK);
-	if (r == 0)
+	if (r < 0)
+		tracked_lose_memory(tracked);
+	if (r <= 0)
 		return;
-	if (r > 0)
-		tracked->faults_surveyed = tracked->births.faults;
+	tracked->faults_surveyed = tracked->births.faults;
 	tracked->survey_due_ns = begin + (uint64_t)fmax(SURVEY_INTERVAL_NS,
 	                                         SURVEY_SHARE * (double)(source_now() - begin));
 	tracked->stale_due_ns = begin + STALE_SHARE * (source_now() - begin);
-	if (r > 0)
-		tracked_heed_growth(tracked);
+	tracked_heed_growth(tracked);
 }

@@ -38,7 +38,8 @@ static double resident_bytes(const struct tracked *tracked)
 	if (tracked->state != TRACKED_EXITED &&
 	        proc_resident(tracked->root, tracked->pid, &bytes) == 0 && bytes > 0)
 		return bytes;
-	return tracked->planner ? planner_resident_bytes(tracked->planner) : tracked->resident_at_end;
+	return tracked->planner ? planner_resident_bytes(tracked->planner)
+	                        : tracked->resident_at_end;
 }
 
 void tracked_describe(const struct tracked *tracked, struct manager_process *ret_process)
@@ -71,7 +72,8 @@ void tracked_describe(const struct tracked *tracked, struct manager_process *ret
 
 static void write_note(const struct tracked *tracked, char *ret_note, size_t size)
 {
-	double unseen = tracked->planner ? planner_unseen_bytes(tracked->planner) : tracked->unseen_at_end;
+	double unseen =
+	        tracked->planner ? planner_unseen_bytes(tracked->planner) : tracked->unseen_at_end;
 	unsigned slots = tracked->instrument->calibration.slots;
 
 	if (unseen > 0)

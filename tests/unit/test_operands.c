@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "../../cli/cgroup.h"
+#include "cgroup.h"
 #include "../../cli/operand.h"
 #include "command_fixture.h"
 #include "fake_mtld.h"

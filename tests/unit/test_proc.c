@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <libgen.h>
 #include <limits.h>
 #include <string.h>
@@ -19,6 +20,8 @@
 enum { BZIP2 = 100, KTHREADD, ZOMBIE, TRACED, ODD_NAME };
 
 #define MIB (1024.0 * 1024)
+#define STAT(pid, state, start)                                                                    \
+	pid " (a) R 1 (b) " state " 1 2 3 0 -1 64 5 6 7 8 9 10 11 12 20 0 3 0 " start " 99 1\n"
 
 /* The dumps lie beside this source file. */
 static const char *dumps(void)
@@ -100,6 +103,38 @@ static void names_do_not_speak_for_the_kernel(void **state)
 		assert_false(status.zombie);
 		assert_false(status.kernel_thread);
 	}
+}
+
+/* The main thread has called pthread_exit(), the others run. */
+static void main_thread_has_ended(void **state)
+{
+	struct proc_status status;
+	uint64_t ticks = 0;
+	pid_t tid = 0;
+
+	(void)state;
+	assert_int_equal(fake_file("proc/6/status", "Name:\tx\nState:\tZ (zombie)\nTracerPid:\t0\n"
+	                                            "Uid:\t7\t8\t9\t9\nThreads:\t3\n"),
+	        0);
+	assert_int_equal(fake_file("proc/6/stat", STAT("6", "Z", "4711")), 0);
+	assert_int_equal(fake_file("proc/6/task/6/stat", STAT("6", "Z", "4711")), 0);
+	assert_int_equal(fake_file("proc/6/task/7/stat", STAT("7", "X", "4712")), 0);
+	assert_int_equal(fake_file("proc/6/task/8/stat", STAT("8", "S", "4713")), 0);
+	assert_int_equal(fake_file("proc/7/stat", STAT("7", "X", "4712")), 0);
+	assert_int_equal(fake_file("proc/8/stat", STAT("8", "S", "4713")), 0);
+	assert_int_equal(proc_status(fake_root, 6, &status), 0);
+	assert_false(status.zombie);
+	assert_false(status.kernel_thread);
+	assert_int_equal(proc_living_thread(fake_root, 6, &tid), 0);
+	assert_int_equal(tid, 8);
+	assert_int_equal(proc_living_thread(fake_root, 8, &tid), 0);
+	assert_int_equal(tid, 8);
+	assert_int_equal(proc_start_ticks(fake_root, 6, &ticks), 0);
+	assert_int_equal(ticks, 4711);
+	assert_int_equal(proc_start_ticks(fake_root, 9, &ticks), -ESRCH);
+	assert_int_equal(fake_file("proc/6/task/8/stat", STAT("8", "Z", "4713")), 0);
+	assert_int_equal(fake_file("proc/8/stat", STAT("8", "Z", "4713")), 0);
+	assert_int_equal(proc_living_thread(fake_root, 6, &tid), -ESRCH);
 }
 
 /* A user in thousands of groups makes a line longer than any buffer. */
@@ -434,6 +469,7 @@ int main(void)
 	        cmocka_unit_test(status_of_dumps),
 	        cmocka_unit_test(status_of_this_process),
 	        rooted(names_do_not_speak_for_the_kernel),
+	        rooted(main_thread_has_ended),
 	        rooted(long_lines),
 	        rooted(a_truncated_status_is_no_status),
 	        rooted(nothing_there_is_no_such_process),

@@ -1,32 +1,40 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef MTL_CGROUP_H
+#define MTL_CGROUP_H
+
 /*
- * Control groups are directories, and cgroup.procs in each lists processes, unordered and with
+ * Control groups, v2 and v1, as they are mounted below a root: header-only like machine.h, so that
+ * both programs find them in one way and the library itself stays pure.
+ *
+ * They are directories, and cgroup.procs in each lists processes, unordered and with
  * repeats, those below not among them. A process of another pid namespace is a 0. In a threaded
  * group of v2 the file cannot be read; the domain above it lists the processes of all of them.
  *
  * Groups come and go while they are walked: one that has gone has no processes.
  */
 
-#include "cgroup.h"
-
 #include <errno.h>
 #include <fts.h>
+#include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cleanup.h"
+#include "pid_set.h"
 
-#define USUAL_MOUNT "/sys/fs/cgroup"
-#define MOUNTS "/proc/mounts"
+#define CGROUP_USUAL_MOUNT "/sys/fs/cgroup"
+#define CGROUP_MOUNTS "/proc/mounts"
 
-/* Which hierarchies are asked first. */
-static const struct {
-	const char *type, *option; /* option NULL: any */
-} hierarchies[] = {{"cgroup2", NULL}, {"cgroup", "name=systemd"}, {"cgroup", NULL}};
+enum { CGROUP_HIERARCHIES = 3 };
 
-static bool is_group(const char *path)
+/* Which hierarchies are asked first; option NULL: any. */
+struct cgroup_hierarchy {
+	const char *type, *option;
+};
+
+static inline bool cgroup_is_group(const char *path)
 {
 	char file[PATH_MAX];
 	struct stat status;
@@ -36,7 +44,7 @@ static bool is_group(const char *path)
 }
 
 /* "DIR/a" and "a" are both the group a of what is mounted at DIR. */
-static int find_below(
+static inline int cgroup_find_below(
         const char *root, const char *mount, const char *name, char ret_path[PATH_MAX])
 {
 	size_t length = strlen(mount), end;
@@ -51,12 +59,14 @@ static int find_below(
 	        name);
 	if (n >= PATH_MAX)
 		return -ENAMETOOLONG;
-	return is_group(ret_path) ? 0 : -ENOENT;
+	return cgroup_is_group(ret_path) ? 0 : -ENOENT;
 }
 
-static int find_among(const char *root, const char *mounts, size_t hierarchy, const char *name,
-        char ret_path[PATH_MAX])
+static inline int cgroup_find_among(const char *root, const char *mounts, size_t hierarchy,
+        const char *name, char ret_path[PATH_MAX])
 {
+	static const struct cgroup_hierarchy hierarchies[CGROUP_HIERARCHIES] = {
+	        {"cgroup2", NULL}, {"cgroup", "name=systemd"}, {"cgroup", NULL}};
 	FILE *file = setmntent(mounts, "re");
 	struct mntent mount;
 	char buffer[4096];
@@ -68,25 +78,31 @@ static int find_among(const char *root, const char *mounts, size_t hierarchy, co
 		if (strcmp(mount.mnt_type, hierarchies[hierarchy].type) == 0 &&
 		        (!hierarchies[hierarchy].option ||
 		                hasmntopt(&mount, hierarchies[hierarchy].option)))
-			r = find_below(root, mount.mnt_dir, name, ret_path);
+			r = cgroup_find_below(root, mount.mnt_dir, name, ret_path);
 	endmntent(file);
 	return r;
 }
 
-int cgroup_find(const char *root, const char *name, char ret_path[PATH_MAX])
+/*
+ * The directory of a control group called by its path under a mount ("/sys/fs/cgroup/a.slice"), by
+ * the path /proc/PID/cgroup has ("/a.slice"), or without the slash ("a.slice/b.service"). Where
+ * several hierarchies have it: v2, then systemd's, then in the order of mounting. root NULL: /.
+ * -ENOENT: there is none. -ENAMETOOLONG.
+ */
+static inline int cgroup_find(const char *root, const char *name, char ret_path[PATH_MAX])
 {
 	char mounts[PATH_MAX];
 	int r = -ENOENT;
 
-	if (snprintf(mounts, sizeof(mounts), "%s" MOUNTS, root ?: "") >= (int)sizeof(mounts))
+	if (snprintf(mounts, sizeof(mounts), "%s" CGROUP_MOUNTS, root ?: "") >= (int)sizeof(mounts))
 		return -ENAMETOOLONG;
-	for (size_t i = 0; r == -ENOENT && i < sizeof(hierarchies) / sizeof(*hierarchies); i++)
-		r = find_among(root, mounts, i, name, ret_path);
-	return r == -ENOENT ? find_below(root, USUAL_MOUNT, name, ret_path) : r;
+	for (size_t i = 0; r == -ENOENT && i < CGROUP_HIERARCHIES; i++)
+		r = cgroup_find_among(root, mounts, i, name, ret_path);
+	return r == -ENOENT ? cgroup_find_below(root, CGROUP_USUAL_MOUNT, name, ret_path) : r;
 }
 
 /* Those of one directory. */
-static int add_processes(const char *path, struct pid_set *set, size_t *hidden)
+static inline int cgroup_add_processes(const char *path, struct pid_set *set, size_t *hidden)
 {
 	_cleanup_fclose_ FILE *file = NULL;
 	char name[PATH_MAX];
@@ -106,12 +122,12 @@ static int add_processes(const char *path, struct pid_set *set, size_t *hidden)
 	return r == 0 && ferror(file) ? -errno : r;
 }
 
-static bool has_gone(int r)
+static inline bool cgroup_has_gone(int r)
 {
 	return r == -ENOENT || r == -ENODEV;
 }
 
-static int walk(FTS *tree, struct pid_set *set, size_t *hidden)
+static inline int cgroup_walk(FTS *tree, struct pid_set *set, size_t *hidden)
 {
 	int r = 0;
 
@@ -121,14 +137,18 @@ static int walk(FTS *tree, struct pid_set *set, size_t *hidden)
 		if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR)
 			r = -entry->fts_errno;
 		else if (entry->fts_info == FTS_D)
-			r = add_processes(entry->fts_path, set, hidden);
-		if (has_gone(r) || (below && r == -EOPNOTSUPP))
+			r = cgroup_add_processes(entry->fts_path, set, hidden);
+		if (cgroup_has_gone(r) || (below && r == -EOPNOTSUPP))
 			r = 0;
 	}
 	return r;
 }
 
-int cgroup_processes(const char *path, struct pid_set *ret_set, size_t *ret_hidden)
+/*
+ * All processes in it and below it; ret_hidden: how many of them are not of this pid namespace.
+ * -EOPNOTSUPP: it is threaded, so that processes are its domain's; -ENOMEM, or what reading said.
+ */
+static inline int cgroup_processes(const char *path, struct pid_set *ret_set, size_t *ret_hidden)
 {
 	_cleanup_(pid_set_done) struct pid_set set = {0};
 	char *const roots[] = {(char *)path, NULL};
@@ -138,7 +158,7 @@ int cgroup_processes(const char *path, struct pid_set *ret_set, size_t *ret_hidd
 
 	if (!tree)
 		return -errno;
-	r = walk(tree, &set, &hidden);
+	r = cgroup_walk(tree, &set, &hidden);
 	fts_close(tree);
 	if (r < 0)
 		return r;
@@ -148,3 +168,5 @@ int cgroup_processes(const char *path, struct pid_set *ret_set, size_t *ret_hidd
 	set = (struct pid_set){0};
 	return 0;
 }
+
+#endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef MTL_CLI_PID_SET_H
-#define MTL_CLI_PID_SET_H
+#ifndef MTL_PID_SET_H
+#define MTL_PID_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -29,6 +29,9 @@
 
 /* Fewer touches give no more than an upper limit to what is made of them. */
 #define FEW_TOUCHES 6
+/* So many are taken to have led to all there is: heavier lines than these no longer count as
+ * unseen. */
+#define MANY_TOUCHES 20
 
 /* splitmix64 (Steele, Lea & Flood, 2014) */
 static uint64_t random_next(uint64_t *state)
@@ -65,6 +68,7 @@ struct bootstrap {
 	uint8_t birth_times[BIRTH_BLOCKS];
 	double centre[GRID_MAX + 1]; /* majorant - footprint */
 	double watchers[GRID_MAX], heaviest[GRID_MAX];
+	double worth;                 /* watchers of equal weight that one of them is as good as */
 	double touches[GRID_MAX + 1]; /* that say as much as what is known of a corner */
 	struct mtl_influence influence;
 	struct mtl_tally tally;
@@ -98,6 +102,7 @@ static int bootstrap_new(
 	mtl_influence_from_coverage(&estimator->model, &b->survival, &estimator->samples, grid->n,
 	        &estimator->coverage, &b->influence);
 	mtl_watchers_from_samples(&estimator->samples, grid, b->watchers, b->heaviest);
+	b->worth = fmax(mtl_effective_watchers(&estimator->samples) / b->watchers[0], 1);
 	for (size_t i = 0; i < estimator->footprint.n; i++)
 		b->centre[i] =
 		        mtl_footprint_at(&estimator->majorant, estimator->footprint.window[i]) -
@@ -130,6 +135,7 @@ static void replicate(struct bootstrap *b)
 	mtl_survival_from_samples(&e->samples, b->times, &e->grid, &b->tally, &b->survival);
 	for (size_t g = 0; g < e->grid.n; g++)
 		coverage[g] = coverage_of(b, g);
+	mtl_lines_by_words_before(&b->survival, &e->samples, e->together, coverage);
 	mtl_footprint_of_estimator(e, coverage, b->survival.lines,
 	        mtl_birth_rate(&e->births, b->birth_times), &b->footprint);
 	around = b->footprint;
@@ -151,6 +157,12 @@ static double band_seconds(const struct mtl_estimator *e, double lines)
 static size_t corner_of(const struct mtl_estimator *e, double window)
 {
 	return mtl_segment_of(e->footprint.window, e->footprint.n, window) + 1;
+}
+
+/* Lines that one touch more would have been, if there is reason to think of it. */
+static double unseen_lines(const struct bootstrap *b, size_t corner)
+{
+	return b->touches[corner] < MANY_TOUCHES ? b->heaviest[corner - 1] : 0;
 }
 
 /*
@@ -176,7 +188,7 @@ static struct mtl_interval misses_interval(const struct bootstrap *b,
 	double misses = mtl_misses_from_fill_time(&e->majorant, e->resolution, lines);
 	double fill_time = mtl_fill_time_from_footprint(&e->majorant, lines);
 	size_t corner = corner_of(e, fill_time);
-	double unseen = b->heaviest[corner - 1] / band_seconds(e, lines);
+	double unseen = unseen_lines(b, corner) / band_seconds(e, lines);
 	struct mtl_evidence evidence = mtl_evidence_from_replicates(values, n, misses, unseen);
 	struct mtl_interval interval = mtl_rate_interval(&evidence);
 
@@ -192,13 +204,13 @@ static struct mtl_interval footprint_interval(struct bootstrap *b, size_t corner
 	const struct mtl_estimator *e = b->estimator;
 	double window = e->footprint.window[corner], born = e->footprint.birth_rate * window;
 	double lines = e->footprint.lines[corner] - born;
-	struct mtl_evidence evidence =
-	        mtl_evidence_from_replicates(values, n, lines, b->heaviest[corner - 1]);
-	struct mtl_interval part =
-	        mtl_part_interval(&evidence, e->survival.lines, b->watchers[corner - 1]);
+	struct mtl_evidence evidence = mtl_evidence_from_replicates(values, n, lines, 0);
 
 	b->touches[corner] =
 	        lines > 0 ? lines / evidence.deviation * lines / evidence.deviation : 0;
+	evidence.unseen = unseen_lines(b, corner);
+	struct mtl_interval part =
+	        mtl_part_interval(&evidence, e->survival.lines, b->worth * b->watchers[corner - 1]);
 	return (struct mtl_interval){
 	        .low = lines + born - hypot(lines - part.low, born - births->low * window),
 	        .high = lines + born + hypot(part.high - lines, births->high * window - born),

@@ -18,6 +18,8 @@ struct mtl_estimator {
 	struct mtl_line_coverage coverage;
 	struct mtl_footprint footprint, majorant;
 	double resolution;
+	size_t together; /* first window of the grid at which the words of a line count as armed so
+	                  */
 	struct mtl_visits visits; /* rate 0: residual times */
 };
 

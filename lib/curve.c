@@ -24,6 +24,8 @@ DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
 #define WINDOWS_MAX 32
 /* Shortest window of the grid where no resolution is given, as a part of the longest. */
 #define FINEST 1e-6
+/* The resolution is four arming spreads; words count as armed together at ten of them. */
+#define TOGETHER 2.5
 
 /* What is asked for: sizes in lines, windows in seconds. */
 struct request {
@@ -122,6 +124,10 @@ static void estimate(struct mtl_estimator *e)
 	mtl_coverage_model(&e->model);
 	mtl_line_coverage_from_survival(
 	        &e->model, &e->survival, &e->samples, e->grid.n, &e->coverage);
+	while (e->together + 1 < e->grid.n &&
+	        e->grid.window[e->together] < TOGETHER * e->resolution)
+		e->together++;
+	mtl_lines_by_words_before(&e->survival, &e->samples, e->together, e->coverage.lines);
 	mtl_footprint_of_estimator(e, e->coverage.lines, e->survival.lines,
 	        mtl_birth_rate(&e->births, NULL), &e->footprint);
 	mtl_majorant_from_footprint(&e->footprint, &e->majorant);

@@ -36,7 +36,7 @@
  * Steps of expectation-maximisation by kind: fewer words take more of them to tell apart what a
  * line did; more than that follows the noise further.
  */
-static const unsigned iterations[KINDS] = {32, 32, 128, 64, 32};
+static const unsigned iterations[KINDS] = {32, 32, 128, 64, 64};
 
 /* The iteration has settled when it moves less than this fraction of what moves in the step. */
 #define SETTLED 1e-4
@@ -331,6 +331,28 @@ void mtl_line_coverage_from_survival(const struct mtl_coverage_model *model,
 	}
 }
 
+/* The part of the watched words that is touched by window g. */
+static double words_at(
+        const struct mtl_survival *survival, const struct mtl_samples *samples, size_t g)
+{
+	double share[KINDS], words = 0;
+
+	shares_at(survival, samples, g, share);
+	for (unsigned kind = 0; kind < KINDS; kind++)
+		for (unsigned k = 1; k < STATES; k++)
+			words += share[kind] * survival->occupied[kind][g][k] * k / fmax(kind, 1);
+	return words;
+}
+
+void mtl_lines_by_words_before(const struct mtl_survival *survival,
+        const struct mtl_samples *samples, size_t from, double lines[GRID_MAX])
+{
+	double words = words_at(survival, samples, from);
+
+	for (size_t g = 0; words > 0 && g < from; g++)
+		lines[g] = fmin(lines[from] * words_at(survival, samples, g) / words, lines[from]);
+}
+
 /* P(line touched) by the counts at window g alone, from the solution for the window before. */
 static double lines_by_counts(const struct mtl_coverage_model *model,
         const struct mtl_survival *survival, const double share[KINDS],
@@ -377,7 +399,7 @@ void mtl_influence_from_coverage(const struct mtl_coverage_model *model,
         struct mtl_survival *survival, const struct mtl_samples *samples, size_t bins,
         const struct mtl_line_coverage *coverage, struct mtl_influence *ret_influence)
 {
-	double share[KINDS], effective = mtl_effective_observations(samples);
+	double share[KINDS], effective = mtl_effective_watchers(samples);
 
 	memset(ret_influence, 0, sizeof(*ret_influence));
 	for (size_t g = 0; g < bins; g++) {

@@ -47,6 +47,15 @@ void mtl_line_coverage_from_survival(const struct mtl_coverage_model *model,
         struct mtl_line_coverage *ret_coverage);
 
 /*
+ * Words that were not armed together are not touched together: at windows of no more than a few
+ * arming spreads, more states are seen than there are. So lines[g] before window `from` becomes
+ * what the words say, times the ratio of lines to words at `from`. Words touched by `from` at all:
+ * none is no reason to change anything.
+ */
+void mtl_lines_by_words_before(const struct mtl_survival *survival,
+        const struct mtl_samples *samples, size_t from, double lines[GRID_MAX]);
+
+/*
  * How the coverage answers to changes in survival of the size that sampling makes. The survival is
  * changed meanwhile and restored.
  */

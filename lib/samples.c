@@ -132,6 +132,19 @@ double mtl_effective_observations(const struct mtl_samples *samples)
 	return sum * sum / squares;
 }
 
+double mtl_effective_watchers(const struct mtl_samples *samples)
+{
+	double all = 0, touched = 0, squares = 0;
+
+	for (size_t i = 0; i < samples->n; i++) {
+		const struct mtl_sample *s = &samples->sample[i];
+		all += s->weight;
+		touched += isfinite(s->touched[0]) ? s->weight : 0;
+		squares += isfinite(s->touched[0]) ? s->weight * s->weight : 0;
+	}
+	return touched > 0 ? touched / squares * all : mtl_effective_observations(samples);
+}
+
 static int ascending(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;

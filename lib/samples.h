@@ -55,6 +55,9 @@ void mtl_samples_done(struct mtl_samples *samples);
 /* (sum of weights)^2 / sum of squared weights. */
 double mtl_effective_observations(const struct mtl_samples *samples);
 
+/* How many observations of equal weight would make what was touched as uncertain. */
+double mtl_effective_watchers(const struct mtl_samples *samples);
+
 /*
  * Of those that are watched up to each window of the grid at least: how many they are (effective,
  * by decay), and how many lines the heaviest would stand for if the others were of its kind.

@@ -213,6 +213,12 @@ static double two_levels_lru(double lines)
 	.part = {1 / 64.0, 1 / 16.0, 1 / 8.0, 1 / 4.0, 1 / 2.0, 3 / 4.0, 0.9},                     \
 	.window = {1e-4, 1e-3, 1e-2, 0.04}
 
+#define HOT_QUESTIONS                                                                              \
+	.lines = HOT, .resident = LINES_OF(4096), .longest = 0.05, .resolution = 5e-5,             \
+	.touch = touch_hot, .footprint = hot_footprint, .slope = hot_slope,                        \
+	.part = {1 / 16.0, 1 / 8.0, 1 / 4.0, 1 / 2.0, 3 / 4.0, 0.9},                               \
+	.window = {1e-4, 1e-3, 1e-2, 0.04}
+
 const struct program programs[] = {
         {.name = "scan",
                 CYCLIC_QUESTIONS,
@@ -263,16 +269,8 @@ const struct program programs[] = {
                 .part = {0.5 / 17, 0.75 / 17, 1.5 / 17, 2 / 17.0, 4 / 17.0, 8 / 17.0, 12 / 17.0,
                         16 / 17.0},
                 .window = {1e-4, 1e-3, 1e-2, 0.04}},
-        {.name = "hot in cold",
-                .lines = HOT,
-                .resident = LINES_OF(4096),
-                .longest = 0.05,
-                .resolution = 5e-5,
-                .touch = touch_hot,
-                .footprint = hot_footprint,
-                .slope = hot_slope,
-                .part = {1 / 16.0, 1 / 8.0, 1 / 4.0, 1 / 2.0, 3 / 4.0, 0.9},
-                .window = {1e-4, 1e-3, 1e-2, 0.04}},
+        {.name = "hot in cold", HOT_QUESTIONS},
+        {.name = "hot in cold, told", .told = true, HOT_QUESTIONS},
 };
 const size_t n_programs = sizeof(programs) / sizeof(*programs);
 
@@ -357,18 +355,30 @@ static void observe_uniform(
 }
 
 /* The planner chooses the line and its words; the lines in use are in the middle of the heap. */
+static uint64_t first_line(const struct program *program)
+{
+	return FIRST_PAGE * PAGE_LINES + (uint64_t)(program->resident / 3);
+}
+
 static int observe_drawn(const struct program *program, struct planner *planner, uint64_t *random,
         struct mtl_observation *o)
 {
 	const struct planner_deadlines deadlines = deadlines_of(program);
 	double touched[MTL_WORDS_PER_LINE];
 	struct candidate drawn;
-	int r = planner_draw(planner, &deadlines, MTL_SLOTS_MAX, false, &drawn);
+	int r = 0;
+
+	if (program->told)
+		r = planner_heat(planner,
+		        (first_line(program) + (uint64_t)(sim_uniform(random) * program->lines)) *
+		                MTL_LINE_BYTES,
+		        1);
+	if (r == 0)
+		r = planner_draw(planner, &deadlines, MTL_SLOTS_MAX, false, &drawn);
 
 	if (r < 0)
 		return r;
-	double line = (double)(drawn.address[0] / MTL_LINE_BYTES) -
-	              (double)(FIRST_PAGE * PAGE_LINES) - floor(program->resident / 3);
+	double line = (double)(drawn.address[0] / MTL_LINE_BYTES) - (double)first_line(program);
 	o->deadline = drawn.deadline_ns / 1e9;
 	o->weight = drawn.weight;
 	o->slots = MTL_SLOTS_MAX;

@@ -8,6 +8,7 @@
  * uniformly or by mtld's planner with all that it learns from what it draws.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,8 +19,10 @@
 
 struct program {
 	const char *name;
-	double lines;      /* it touches */
-	double resident;   /* lines resident; more than `lines`: drawn by the planner */
+	double lines;    /* it touches */
+	double resident; /* lines resident; more than `lines`: drawn by the planner */
+	bool told; /* the planner is told of a line in use at every draw, as by samples of the clock
+	            */
 	double longest;    /* deadline, seconds, as mtld's deadlines come to be for it */
 	double resolution; /* seconds */
 	double reference;  /* bytes: of relative miss ratios; 0: 1 MiB, as with mtld where L2 is not

@@ -167,6 +167,47 @@ static void they_hold_the_truth(void **state)
 	}
 }
 
+/*
+ * Four words armed 33 us after each other, each timed from its own arming, on a scan of whole
+ * lines: within 100 us any of them is touched 2.5 times as often as the line is. The resolution is
+ * four times the 100 us; at ten times they count as armed together, which leaves a tenth too much.
+ */
+static void words_need_not_be_armed_together(void **state)
+{
+	enum { N = 1000, APART = 100 };
+	static struct mtl_observation observations[N];
+	const double windows[] = {1e-4, 3e-4};
+	struct mtl_estimate_options options = sim_options();
+	double sum[2] = {0};
+	uint64_t random = 301;
+	const unsigned runs = sim_runs(30);
+	(void)state;
+
+	options.windows = windows;
+	options.n_windows = 2;
+	options.resolution_seconds = 4e-6 * APART;
+	for (unsigned run = 0; run < runs; run++) {
+		struct mtl_curve *curve = NULL;
+
+		sim_observe_all(&random, sim_scan, 4, 1e6, observations, N);
+		for (unsigned i = 0; i < 4 * N; i++) {
+			float *touched = &observations[i / 4].touched[i % 4];
+			float apart = 1e-6f * APART * (float)(i % 4) / 3;
+
+			*touched -= *touched >= apart ? apart : apart - (float)SIM_PERIOD;
+		}
+		assert_int_equal(
+		        mtl_curve_from_observations(observations, N, NULL, 0, &options, &curve), 0);
+		for (unsigned i = 0; i < 2; i++)
+			sum[i] += curve->footprint[i].bytes / MTL_LINE_BYTES / 1e6 /
+			          (windows[i] / SIM_PERIOD);
+		mtl_curve_free(curve);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		if (fabs(sum[i] / runs - 1.1) > 0.15 * sim_slack())
+			fail_msg("%g s: %.3f of the truth", windows[i], sum[i] / runs);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -190,6 +231,7 @@ int main(void)
 	        cmocka_unit_test(a_rate_is_widened_by_its_bias),
 	        cmocka_unit_test(powers_between_corners),
 	        cmocka_unit_test(watchers_are_counted_by_decay),
+	        cmocka_unit_test(words_need_not_be_armed_together),
 	        cmocka_unit_test(they_hold_the_truth),
 	};
 

@@ -16,6 +16,7 @@
 #include "await_curve.h"
 #include "client.h"
 #include "curve_report.h"
+#include "history_report.h"
 #include "question.h"
 #include "saved_curve.h"
 #include "size.h"
@@ -104,6 +105,16 @@ static int watch(struct question *question)
 	return r;
 }
 
+static int show_history(struct question *question)
+{
+	_cleanup_(json_object_putp) struct json_object *history = NULL;
+	const struct options *options = question->options;
+	int code = question_ask(question->client, options->socket, "History",
+	        question_history(question->pid, options), "history", &history);
+
+	return code == MTL_DONE ? history_output(history, options) : code;
+}
+
 static int curve_of_process(const struct options *options, const char *operand)
 {
 	_cleanup_(client_freep) struct client *client = NULL;
@@ -117,6 +128,8 @@ static int curve_of_process(const struct options *options, const char *operand)
 	if (r < 0)
 		return client_explain(r, options->socket);
 	question.client = client;
+	if (options->history)
+		return show_history(&question);
 	return options->watch ? watch(&question) : show_once(&question);
 }
 

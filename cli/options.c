@@ -124,6 +124,12 @@ static const struct row rows[] = {
                 value_flag, FIELD(compare)},
         {"plot", "FILE", "draw the curve into a .svg, .png or .pdf, by gnuplot",
                 COMMAND_TRACE | COMMAND_SHARE | COMMAND_PROBE, value_plot, FIELD(plot)},
+        {"history", NULL,
+                "the last hour at --sizes (at most 16; default: L2, half of the last-level cache, "
+                "all of it), while mtld has known the process",
+                COMMAND_CURVE, value_flag, FIELD(history)},
+        {"plot", "FILE", "with --history: draw it into a .svg, .png or .pdf, by gnuplot",
+                COMMAND_CURVE, value_plot, FIELD(plot)},
         {"memory", "SIZE", "how much to use at most (default: half of what is available)",
                 COMMAND_TRACE, value_size, FIELD(memory)},
         {"size", "SIZE", "of the cache (default: the last level of this machine)", COMMAND_SHARE,
@@ -189,6 +195,12 @@ static const struct conflict conflicts[] = {
         {"record", "from", "FILE is the record already"},
         {"watch", "from", "a record does not change"},
         {"wait", "from", "a record does not grow"},
+        {"history", "watch", "ask again"},
+        {"history", "record", "a history is not what was observed"},
+        {"history", "from", "a record has no history"},
+        {"history", "windows", "its footprint is that of the longest window"},
+        {"history", "reference", "it has no ratios"},
+        {"history", "wait", "it is what there is"},
         {"compare", "method", "it takes all methods"},
         {"compare", "emit", "choose one of them"},
         {"compare", "cache", "caches go with one curve"},
@@ -219,6 +231,7 @@ static const struct {
         {COMMAND_PARTITION, "keep", "watch"},
         {COMMAND_PARTITION, "keep", "apply"},
         {COMMAND_STUB, "interval", "from"},
+        {COMMAND_CURVE, "plot", "history"},
         {COMMAND_STUB, "duration", "from"},
 };
 

@@ -49,7 +49,7 @@ struct number_list {
 /* Every option of every command; numbers that were not given are NAN. */
 struct options {
 	const char *socket, *root;
-	bool help, version, json, csv, watch, verbose;
+	bool help, version, json, csv, watch, history, verbose;
 	const char *record, *from;
 	const char *rung; /* NULL: as mtld is configured */
 	struct number_list sizes, windows;

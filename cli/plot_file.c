@@ -213,9 +213,11 @@ static void put_script(FILE *script, const struct plot_request *request, const c
 	put_line(script, "set title", request->title, " noenhanced");
 	put_line(script, "set xlabel", request->size_title, " noenhanced");
 	put_line(script, "set ylabel", request->value_title, " noenhanced");
-	fprintf(script, "set logscale x 2\nset xrange [%.17g:%.17g]\n%s\n", least, most,
+	fprintf(script, "%sset xrange [%.17g:%.17g]\n%s\n",
+	        request->linear ? "" : "set logscale x 2\n", least, most,
 	        request->log_values ? "set logscale y" : "set yrange [0:*]");
-	put_tics(script, request, least, most);
+	if (!request->linear)
+		put_tics(script, request, least, most);
 	fputs("set grid lt 1 lc rgb '#dddddd'\nset key outside right top noenhanced\nset border 3\n"
 	      "set tics nomirror\n",
 	        script);

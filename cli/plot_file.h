@@ -24,7 +24,9 @@ struct plot_label {
 struct plot_request {
 	const char *title, *size_title, *value_title;
 	bool log_values;
-	bool bytes; /* sizes are bytes: the axis has KiB, MiB */
+	bool linear; /* sizes are not sizes but times, or the like: no logarithm, gaps where values
+	                are NAN */
+	bool bytes;  /* sizes are bytes: the axis has KiB, MiB */
 	const struct plot_series *series;
 	size_t n_series;
 	const struct plot_label *labels;

@@ -59,6 +59,15 @@ struct json_object *question_track(int pid, double idle_seconds)
 	return TAKE_PTR(object);
 }
 
+struct json_object *question_history(int pid, const struct options *options)
+{
+	_cleanup_(json_object_putp) struct json_object *object = question_pid(pid);
+
+	if (!object || !put_list(object, "sizes", &options->sizes))
+		return NULL;
+	return TAKE_PTR(object);
+}
+
 struct json_object *question_curve(int pid, const struct options *options)
 {
 	_cleanup_(json_object_putp) struct json_object *object = question_pid(pid);

@@ -15,6 +15,9 @@ struct json_object *question_track(int pid, double idle_seconds);
 /* Parameters of Curve, from --sizes, --windows and --reference; NULL when out of memory. */
 struct json_object *question_curve(int pid, const struct options *options);
 
+/* Parameters of History, from --sizes; likewise. */
+struct json_object *question_history(int pid, const struct options *options);
+
 /*
  * One call whose result is one member of the reply (NULL: all its parameters). Returns MTL_DONE and
  * a reference; another exit code, having said why the daemon refused; or a negative errno of the

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 #include <systemd/sd-event.h>
 #include "config.h"
+#include "history.h"
 #include "mtl.h"
 
 struct manager;
@@ -99,6 +100,11 @@ void manager_status(struct manager *manager, struct manager_status *ret_status);
  */
 int manager_curve(struct manager *manager, pid_t pid, const struct mtl_estimate_options *options,
 	struct mtl_curve **ret_curve, struct mtl_curve_origin *ret_origin);
+
+/* The last hour at these sizes, at most HISTORY_ASKED; none given: those of the caches. The caller frees
+ * it. -ENOENT: not tracked; -ENOMEM. */
+int manager_history(struct manager *manager, pid_t pid, const double *sizes, size_t n,
+	struct mtl_history **ret_history);
 
 /* Copies of the observations held, for --record; the caller frees both arrays. */
 int manager_observations(struct manager *manager, pid_t pid, struct mtl_observation **ret_observations,

@@ -148,3 +148,23 @@ int manager_observations(struct manager *manager, pid_t pid,
 	*ret_origin = origin;
 	return 0;
 }
+
+int manager_history(struct manager *manager, pid_t pid, const double *sizes, size_t n,
+        struct mtl_history **ret_history)
+{
+	struct entry *entry = manager_find(manager, pid);
+	struct tracked *tracked = entry ? entry->tracked : NULL;
+	double now = source_now() / 1e9;
+	int r;
+
+	if (!tracked)
+		return -ENOENT;
+	tracked->asked_at = now;
+	r = history_tell(&tracked->history, now, sizes, n, ret_history);
+	if (r < 0)
+		return r;
+	(*ret_history)->pid = pid;
+	(*ret_history)->window_seconds = manager->config->window_seconds;
+	memcpy((*ret_history)->comm, tracked->comm, sizeof((*ret_history)->comm));
+	return 0;
+}

@@ -465,6 +465,11 @@ static const struct parameter curve_parameters[] = {
         {"reference", parameter_number, offsetof(struct arguments, reference), false, 1, BYTES_MAX},
 };
 
+static const struct parameter history_parameters[] = {
+        PID,
+        {"sizes", parameter_numbers, offsetof(struct arguments, sizes), false, 1, BYTES_MAX},
+};
+
 static const struct parameter track_parameters[] = {
         PID,
         {"idle_seconds", parameter_number, offsetof(struct arguments, idle_seconds), false, 0,
@@ -508,6 +513,7 @@ static const struct method {
         {"io.mtld.List", list, NULL, 0},
         {"io.mtld.Curve", curve, ROWS(curve_parameters)},
         {"io.mtld.Observations", observations, ROWS(pid_only)},
+        {"io.mtld.History", method_history, ROWS(history_parameters)},
         {"io.mtld.Track", track, ROWS(track_parameters)},
         {"io.mtld.Untrack", untrack, ROWS(pid_only)},
         {"io.mtld.Share", method_share, ROWS(share_parameters)},

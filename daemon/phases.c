@@ -4,8 +4,8 @@
  * moment; here is how often that is asked, and what is kept of the answers.
  *
  * The chance of a false alarm is at most FALSE_ALARMS a look, and there are at most 3600 looks in
- * an hour of CPU time. That bound (it adds up all comparisons as if they had nothing in common)
- * would be 3.6 alarms an hour; there is fewer than one in ten hours (docs/THEORY.md).
+ * an hour of CPU time. That bound, 7 an hour, adds up all comparisons as if they had nothing in
+ * common; measured, there is one in several hours (docs/THEORY.md, section 20).
  *
  * A phase that is shorter than two fifteenths of the window (PHASE_BINS_LEAST bins, 2 s of 30 s),
  * or than what a curve needs, is not told apart: then the curve is a mean over phases, and says so.
@@ -18,7 +18,7 @@
 #include "words.h"
 
 #define LOOK_SECONDS 1.0
-#define FALSE_ALARMS 1e-3
+#define FALSE_ALARMS 2e-3
 #define SPAN_WINDOWS 2 /* what is older than so many windows weighs little */
 #define MIXED 4.0
 
@@ -67,7 +67,7 @@ bool phases_judge(struct phases *phases, const struct mtl_phase *answer)
 		return false;
 	snprintf(reason, sizeof(reason), "it touches other memory");
 	if (!isnan(answer->window))
-		snprintf(reason, sizeof(reason), "within %s it touched %s, now %s",
+		snprintf(reason, sizeof(reason), "words touched within %s: %s, now %s",
 		        mtl_seconds_format(answer->window, window),
 		        mtl_size_format(answer->before * MTL_LINE_BYTES, before),
 		        mtl_size_format(answer->after * MTL_LINE_BYTES, after));

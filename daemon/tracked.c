@@ -113,6 +113,7 @@ static int start_sampling(struct tracked *tracked)
 		source_untrack(instrument->source, tracked->tgid);
 		return r;
 	}
+	tracked_begin_history(tracked);
 	begin_anew(tracked);
 	planner_survey(tracked->planner, FIRST_SURVEY_REGIONS);
 	tracked_heed_debugger(tracked);
@@ -194,6 +195,7 @@ struct tracked *tracked_free(struct tracked *tracked)
 		return NULL;
 	tracked_exited(tracked);
 	planner_free(tracked->planner);
+	history_done(&tracked->history);
 	free(tracked->store);
 	free(tracked);
 	return NULL;

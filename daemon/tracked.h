@@ -13,6 +13,7 @@
 #include "config.h"
 #include "deadlines.h"
 #include "governor.h"
+#include "history_ring.h"
 #include "instrument.h"
 #include "manager.h"
 #include "observation_store.h"
@@ -45,6 +46,7 @@ struct tracked {
 	struct governor governor;
 	struct observation_store *store;
 	struct phases phases;
+	struct history_ring history; /* from tracking on, exec or not */
 	struct sampler_counts counts;  /* latest */
 	struct sampler_counts settled; /* at the latest call of tracked_settle() */
 	uint64_t settled_wall_ns;

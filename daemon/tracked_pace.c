@@ -115,6 +115,7 @@ void tracked_settle(struct tracked *tracked, double share)
 		return;
 	delta = since_settled(tracked);
 	tracked_check(tracked);
+	tracked_note_history(tracked);
 	if (!tracked->begun || (int64_t)delta.cpu_ns < 100000000)
 		return;
 	prices = prices_now(tracked, delta.cpu_ns / 1e9);

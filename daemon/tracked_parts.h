@@ -44,6 +44,10 @@ void tracked_refill(struct tracked *tracked);
 void tracked_heed_growth(struct tracked *tracked);
 void tracked_look_for_change(struct tracked *tracked);
 
+/* tracked_history.c: an entry where one is due. */
+void tracked_begin_history(struct tracked *tracked);
+void tracked_note_history(struct tracked *tracked);
+
 /* tracked_pace.c: tells the sampler; and the first pace, once the target has run for some
  * milliseconds. */
 void tracked_set_pace(struct tracked *tracked);

@@ -16,10 +16,11 @@
  *
  *     d = sum over bins of (sum of (x - m))^2  /  sum of (x - m)^2,
  *
- * so that what is called a change is what lasts longer than these bins. S is at least that of both
- * sides together, and v has the square of X / n added, X being the greatest x of all, or the
- * harmonic mean of the side's weights if that is more: where touched lines are seldom met, a side
- * that has met none knows nothing of its variance, and the next one may weigh so much.
+ * less half its standard deviation, (2 / bins)^1/2, so that what is called a change
+ * is what lasts longer than these bins. S is at least that of both sides together, and v has the
+ * square of X / n added, X being the greatest x of all, or the harmonic mean of the side's weights
+ * if that is more: where touched lines are seldom met, a side that has met none knows nothing of
+ * its variance, and the next may weigh so much.
  *
  * t has about Welch and Satterthwaite's degrees of freedom, n / d - 1 a side, and becomes a normal
  * deviate (Wallace, 1959). Windows are quantiles of the deadlines, which are blind to the lines.
@@ -57,6 +58,8 @@
 /* Bins that make the longer ones of the dispersion, and how many of a kind it takes. */
 #define LONG_BIN 4
 #define DISPERSION_BINS 6
+/* So many standard deviations of a dispersion are left to chance. */
+#define CHANCE 0.5
 
 struct sums {
 	double n, x, xx;
@@ -279,7 +282,7 @@ static double squares_about(const struct sums *sums, double mean)
 	return fmax(sums->xx - 2 * mean * sums->x + sums->n * mean * mean, 0);
 }
 
-/* By bins that many times as long; expected to be 1 for independent observations. */
+/* By bins that many times as long, less what chance makes of 1. */
 static double dispersion_by(
         const struct ledger *ledger, unsigned k, struct range range, size_t length)
 {
@@ -298,7 +301,9 @@ static double dispersion_by(
 		lost += sums.n * sums.n;
 	}
 	lost /= all.n * all.n;
-	return used >= DISPERSION_BINS && within > 0 ? between / within / (1 - lost) : 1;
+	if (used < DISPERSION_BINS || !(within > 0))
+		return 1;
+	return between / within / (1 - lost) / (1 + CHANCE * sqrt(2.0 / used));
 }
 
 static double dispersion_of(const struct ledger *ledger, unsigned k, struct range range)
@@ -345,6 +350,11 @@ static double freedom_of(const struct side *one, const struct side *other, doubl
 	return (v1 + v2) * (v1 + v2) / (v1 * v1 / f1 + v2 * v2 / f2);
 }
 
+static double error_of(const struct side *side, double pooled)
+{
+	return side->dispersion * fmax(side->variance, pooled) / side->n + square(side->unseen);
+}
+
 /* Of a difference as great as theirs, both ways; 1: it is not worth a thought. */
 static double probability_of(const struct side *one, const struct side *other)
 {
@@ -353,9 +363,7 @@ static double probability_of(const struct side *one, const struct side *other)
 	double pooled =
 	        ((one->n - 1) * one->variance + (other->n - 1) * other->variance + between) /
 	        (n - 1);
-	double v1 = one->dispersion * fmax(one->variance, pooled) / one->n + square(one->unseen);
-	double v2 = other->dispersion * fmax(other->variance, pooled) / other->n +
-	            square(other->unseen);
+	double v1 = error_of(one, pooled), v2 = error_of(other, pooled);
 	double deviate = fabs(difference) / sqrt(v1 + v2);
 
 	if (!(deviate > T_LEAST))

@@ -144,6 +144,25 @@ static void answers_observations(void **state)
 	assert_non_null(member_of(member_of(reply.parameters, "record"), "observations"));
 }
 
+static void answers_history(void **state)
+{
+	struct json_object *history;
+
+	(void)state;
+	fake_process(context.manager, 100, USER);
+	call("History", "{\"pid\":100,\"sizes\":[4096,1048576]}");
+	assert_success("History");
+	history = member_of(reply.parameters, "history");
+	assert_int_equal(json_object_array_length(member_of(history, "sizes")), 2);
+	assert_int_equal(json_object_array_length(member_of(history, "entries")), 2);
+	call("History", "{\"pid\":100}");
+	assert_success("History");
+	call("History", "{\"pid\":100,\"sizes\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]}");
+	assert_error("InvalidParameter");
+	assert_string_equal(
+	        json_object_get_string(member_of(reply.parameters, "reason")), "at most 16 sizes");
+}
+
 static void tracks(void **state)
 {
 	(void)state;
@@ -403,6 +422,7 @@ int main(void)
 	        TEST(answers_list),
 	        TEST(answers_curve),
 	        TEST(answers_observations),
+	        TEST(answers_history),
 	        TEST(tracks),
 	        TEST(hides_dirty_names),
 	        TEST(names_errors),

@@ -30,6 +30,8 @@ static void shows_each_their_own(void **state)
 	assert_error("PermissionDenied");
 	call_as(&user, "{\"method\":\"io.mtld.Observations\",\"parameters\":{\"pid\":200}}");
 	assert_error("PermissionDenied");
+	call_as(&user, "{\"method\":\"io.mtld.History\",\"parameters\":{\"pid\":200}}");
+	assert_error("PermissionDenied");
 	call_as(&user, "{\"method\":\"io.mtld.Untrack\",\"parameters\":{\"pid\":200}}");
 	assert_error("PermissionDenied");
 	assert_int_equal(context.manager->n_untracked, 0);

@@ -19,7 +19,7 @@
 #define LINES_A_SECOND 16e6
 #define LONGEST 0.15
 #define SPAN 60.0
-#define FALSE_ALARMS 1e-3
+#define FALSE_ALARMS 2e-3
 #define HELD 20000
 
 /* Lines gone through before and after each turn of `turn` seconds (0: never). */

@@ -13,6 +13,10 @@ LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
+MANDIR ?= $(PREFIX)/share/man
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 DOCDIR ?= $(PREFIX)/share/doc/mtl
 SYSCONFDIR ?= /etc
 BUILD ?= build
@@ -96,10 +100,10 @@ LIBS_test_resctrl_plan = $(FUSE_LIBS)
 LIBS_test_partition_apply = $(FUSE_LIBS)
 LIBS_test_partition_watch = $(FUSE_LIBS)
 
-DEPS := $(addprefix deps-,check demo fuzz format systemd)
+DEPS := $(addprefix deps-,check deb demo fuzz format systemd)
 
 .PHONY: all demo check check-library check-unit check-live check-accuracy check-big check-kernels check-systemd check-layers check-docs \
-	check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top bench bench-trace fuzz format install uninstall clean help \
+	check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top bench bench-trace fuzz format deb install uninstall clean help \
 	force deps $(DEPS)
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -281,7 +285,16 @@ HEADERS := $(wildcard lib/mtl*.h)
 CONFIGURATION := mtld.conf partition.conf
 # true when what is installed does not become part of this running system
 ELSEWHERE := [ -n '$(DEST)' ] || [ "$$(id -u)" != 0 ]
+# pages and completions: file, directory
+EXTRAS := $(foreach m,$(wildcard packaging/man/*.[1-8]),$(m):$(MANDIR)/man$(lastword $(subst ., ,$(m)))) \
+	$(addsuffix :$(BASHDIR),$(wildcard packaging/completions/bash/*)) \
+	$(addsuffix :$(ZSHDIR),$(wildcard packaging/completions/zsh/*)) \
+	$(addsuffix :$(FISHDIR),$(wildcard packaging/completions/fish/*)) \
+	$(addsuffix :$(DOCDIR)/examples,$(wildcard packaging/examples/*))
 RELOAD := ldconfig; ! [ -d /run/systemd/system ] || systemctl daemon-reload
+
+deb: | deps deps-deb
+	$(call say,DEB,$(BUILD)/deb)packaging/deb.sh
 
 install: all
 	$(call say,INSTALL,$(DEST)$(PREFIX))install -d $(DEST)$(BINDIR) $(DEST)$(SBINDIR) \
@@ -302,16 +315,19 @@ install: all
 		>$(DEST)$(UNITDIR)/$$u && chmod 644 $(DEST)$(UNITDIR)/$$u || exit 1; done
 	$(Q)install -m 644 packaging/systemd/mtl.sysusers $(DEST)$(SYSUSERSDIR)/mtl.conf
 	$(Q)install -m 644 README.md LICENSE docs/*.md daemon/io.mtld.varlink $(DEST)$(DOCDIR)
+	$(Q)for e in $(EXTRAS); do install -D -m 644 "$${e%:*}" "$(DEST)$${e#*:}/$$(basename "$${e%:*}")" || exit 1; done
 	$(Q)for c in $(CONFIGURATION); do [ -e $(DEST)$(SYSCONFDIR)/mtld/$$c ] || \
 		install -m 644 etc/$$c $(DEST)$(SYSCONFDIR)/mtld/$$c || exit 1; done
-	$(Q)$(ELSEWHERE) || { getent group mtl >/dev/null || groupadd --system mtl; $(RELOAD); }
+	$(Q)$(ELSEWHERE) || { if command -v systemd-sysusers >/dev/null; then systemd-sysusers $(SYSUSERSDIR)/mtl.conf; \
+		else getent group mtl >/dev/null || groupadd --system mtl; fi; $(RELOAD); }
 
 uninstall:
 	$(Q)$(ELSEWHERE) || ! [ -d /run/systemd/system ] || \
 		systemctl --quiet disable --now $(UNITS)
 	$(Q)rm -f $(addprefix $(DEST)$(LIBDIR)/,libmtl.a libmtl.so libmtl.so.0 pkgconfig/libmtl.pc) \
 		$(DEST)$(BINDIR)/mtl $(DEST)$(SBINDIR)/mtld $(HEADERS:lib/%=$(DEST)$(INCLUDEDIR)/%) \
-		$(addprefix $(DEST)$(UNITDIR)/,$(UNITS)) $(DEST)$(SYSUSERSDIR)/mtl.conf
+		$(addprefix $(DEST)$(UNITDIR)/,$(UNITS)) $(DEST)$(SYSUSERSDIR)/mtl.conf \
+		$(foreach e,$(EXTRAS),$(DEST)$(lastword $(subst :, ,$(e)))/$(notdir $(firstword $(subst :, ,$(e)))))
 	$(Q)rm -rf $(DEST)$(DOCDIR)
 	$(Q)for c in $(CONFIGURATION); do ! cmp -s etc/$$c $(DEST)$(SYSCONFDIR)/mtld/$$c || \
 		rm $(DEST)$(SYSCONFDIR)/mtld/$$c; done
@@ -345,6 +361,7 @@ help:
 		'bench-trace    speed and accuracy of mtl trace' \
 		'fuzz           each fuzzer for FUZZ_SECONDS=60' \
 		'format         clang-format every source' \
+		'deb            Debian packages, into build/deb' \
 		'install        under DESTDIR and PREFIX' 'uninstall      what install put there' \
 		'clean          remove build/' '' \
 		'Missing build dependencies are installed with apt-get (as root), in one line said so.'

@@ -50,6 +50,10 @@ machine  e2fsprogs          mke2fs
 machine  cpio               cpio
 machine  busybox-static     busybox-static
 machine  xz-utils           xz
+deb      build-essential    build-essential
+deb      debhelper          dh
+deb      dpkg-dev           dpkg-buildpackage
+deb      lintian            lintian
 systemd  systemd-container  systemd-nspawn
 systemd  jq                 jq
 TABLE

@@ -9,6 +9,7 @@
 #   config     every key of etc/mtld.conf is a field of struct config and the other way round
 #   protocol   every method, error, type and field of io.mtld.varlink stands in docs/PROTOCOL.md,
 #              every io.mtld name there exists
+#   journal    every event of daemon/log.c and its id stand in docs/SYSTEMD.md
 #   targets    every target in README.md and CONTRIBUTING.md exists in the Makefile
 #   links      every file of the tree that a document names is there
 #
@@ -26,14 +27,14 @@ say() {
     bad=1
 }
 
-for file in README.md CONTRIBUTING.md docs/ARCHITECTURE.md docs/THEORY.md docs/PROTOCOL.md \
+for file in README.md CONTRIBUTING.md docs/ARCHITECTURE.md docs/THEORY.md docs/PROTOCOL.md docs/SYSTEMD.md \
     etc/mtld.conf $varlink; do
     [ -s $file ] || say "$file is missing"
 done
 [ $bad -eq 0 ] || exit 1
 
-options() { # options in a text; foreign ones (of systemctl, valgrind, tests/machine/run.sh, play_trace) are not ours to check
-    grep -oE -- '--[a-z][a-z-]+' | grep -vxE -- '--(now|help-all|cpus|tool|trace-mem|log-file|cflags|libs|parents|delay)' | sort -u
+options() { # options in a text; foreign ones (of systemctl, varlinkctl, valgrind, tests/machine/run.sh, play_trace) are not ours to check
+    grep -oE -- '--[a-z][a-z-]+' | grep -vxE -- '--(now|more|help-all|cpus|tool|trace-mem|log-file|cflags|libs|parents|delay)' | sort -u
 }
 
 # --- programs against README.md
@@ -80,6 +81,12 @@ for name in $names $fields; do
 done
 for name in $(grep -ohE 'io\.mtld\.[A-Z][A-Za-z]+' README.md docs/*.md | sort -u); do
     echo "$names" | grep -qx "${name#io.mtld.}" || say "$varlink does not define $name"
+done
+
+# --- the journal
+
+for name in $(sed -nE 's/.*\] = \{"([a-z-]+)", "([0-9a-f]{32})"\}.*/\1 \2/p' daemon/log.c); do
+    grep -qwE -- "$name" docs/SYSTEMD.md || say "docs/SYSTEMD.md does not speak of $name, which daemon/log.c logs"
 done
 
 # --- targets and files

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Installs mtl with `make install` into a fresh Debian 12, boots that with its own systemd in a
-# container and runs check.sh in it (all steps are there). Needs root; works from a plain chroot.
+# Makes the Debian packages, boots a fresh Debian 12 with its own systemd in a container and runs check.sh
+# in it, which installs them (all steps are there). Needs root; works from a plain chroot.
 # A container shares the kernel and its watchpoints; where these never fire the same steps run under
 # the systemd of an emulated machine (tests/machine) instead.
 #
@@ -17,19 +17,21 @@ cd "$(dirname "$0")/../.."
 PATH=$PATH:/usr/sbin:/sbin
 . tests/steps.sh
 . tests/machine/machine.sh
+. tests/systemd/varlinkctl.sh
 
 self=$PWD/tests/systemd/run.sh
 work=$build/systemd
 root=$work/root
 out=$work/out
-boot_seconds=${MTL_BOOT_SECONDS:-240}
+boot_seconds=${MTL_BOOT_SECONDS:-480}
 
-# the prefix is compiled in, so this is a build of its own
-make_install() {
-    env -u MAKEFLAGS -u MFLAGS make -s "$@" BUILD="$work/build" PREFIX=/usr >"$work/install.log" 2>&1 || {
-        tail -n 12 "$work/install.log" >&2
-        die "make $* PREFIX=/usr failed; see $work/install.log"
-    }
+old_version=0.0.1
+
+# twice, of the same objects
+make_packages() {
+    packaging/deb.sh $old_version && packaging/deb.sh || die "no packages"
+    tests/systemd/unpacked.sh || die "the packages in $build/deb are not as they should be"
+    varlinkctl_unpacked "$build/varlinkctl"
 }
 
 # --- outside
@@ -55,9 +57,21 @@ enter() {
 
 # What the steps need in a root, installed systems' units and programs beside ours.
 fill() { # ROOT
-    make_install install DESTDIR="$1"
-    mkdir -p "$1/check" "$1/etc/systemd/system" "$1/usr/bin"
-    cp tests/systemd/check.sh tests/steps.sh "$1/check"
+    mkdir -p "$1/check/debs/old" "$1/etc/systemd/system" "$1/usr/bin"
+    for package in mtld mtl libmtl0; do
+        cp "$build/deb/${package}"_[0-9]*.deb "$1/check/debs"
+        cp "$build/deb/$old_version/${package}"_[0-9]*.deb "$1/check/debs/old"
+    done
+    cp tests/systemd/check.sh tests/systemd/packages.sh tests/systemd/trouble.sh tests/systemd/varlink.sh \
+        tests/steps.sh "$1/check"
+    cp -R "$build/varlinkctl" packaging/examples "$1/check"
+    {
+        echo "old_version=$old_version"
+        echo "new_version=$(sed -n '1s/^mtl (\(.*\)) .*/\1/p' packaging/debian/changelog)"
+        echo "exposure=$(sed -n 's/.*exposure level of mtld.service is \*\*\([0-9.]*\)\*\*.*/\1/p' docs/SYSTEMD.md)"
+    } >"$1/check/versions"
+    mkdir -p "$1/etc/dpkg/dpkg.cfg.d"
+    echo force-unsafe-io >"$1/etc/dpkg/dpkg.cfg.d/check"
     cp "$build/workload" "$1/usr/bin/workload"
     cp tests/systemd/*.service "$1/etc/systemd/system"
 }
@@ -66,16 +80,16 @@ fill() { # ROOT
 # few observations a second; and programs start as slowly as they run.
 emulated() {
     machine_prepare
-    make_install all
+    make_packages
     job=$(mktemp -d "${TMPDIR:-/tmp}/mtl-systemd.XXXXXX")
     trap 'kill ${qemu:-} 2>/dev/null || true; wait; rm -rf "$job"' EXIT
     trap 'exit 1' INT TERM HUP
     fill "$job/root"
     mkdir "$job/out"
     ln -s /job/out "$job/root/check/out"
-    echo 'start_limit=2000' >"$job/root/check/limits"
-    sed -i 's/^#* *max_overhead *=.*/max_overhead = 5%/; s/^#* *max_daemon_cpu *=.*/max_daemon_cpu = 20%/' \
-        "$job/root/etc/mtld/mtld.conf"
+    # without udev its device never appears, and everything would wait for it for 90 s
+    ln -s /dev/null "$job/root/etc/systemd/system/serial-getty@ttyS0.service"
+    echo 'start_limit=2000 overhead=5% daemon_cpu=20% own_kernel=yes' >"$job/root/check/limits"
     echo '/lib/systemd/systemd --unit=check.service' >"$job/init"
     exec 3>/dev/null 4>/dev/null
     machine_boot "$job" "$boot_seconds" 0 1024 || true
@@ -92,7 +106,7 @@ outside() {
     [ -x "$build/workload" ] || die "$build/workload is not there: run make check-systemd"
     [ -e /sys/kernel/btf/vmlinux ] ||
         die "no /sys/kernel/btf/vmlinux: mount /sys, or use a kernel with BTF"
-    packaging/build-deps.sh systemd
+    packaging/build-deps.sh deb systemd
     mkdir -p "$work"
     why=$(machine_obstacle)
     if [ -n "$why" ]; then
@@ -105,7 +119,7 @@ outside() {
     trap clean_up EXIT
     trap 'exit 1' INT TERM HUP
     machine_root
-    make_install all
+    make_packages
     rm -rf "$out"
     mkdir -p "$root" "$out"
     enter &

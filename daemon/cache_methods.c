@@ -52,6 +52,7 @@ static int live_curve(const struct methods_context *context, pid_t pid,
 	struct mtl_curve_origin origin;
 	int r = manager_curve(context->manager, pid, &options, &curve, &origin);
 
+	manager_asked(context->manager, pid);
 	if (r < 0)
 		return r;
 	text_clean(origin.comm);

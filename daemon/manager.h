@@ -94,6 +94,9 @@ int manager_process_at(struct manager *manager, unsigned index, struct manager_p
 
 void manager_status(struct manager *manager, struct manager_status *ret_status);
 
+/* It was asked for, so it is not forgotten for as long as was said. Nothing when not tracked. */
+void manager_asked(struct manager *manager, pid_t pid);
+
 /*
  * The curve now. In options only sizes, windows and reference_bytes are read (reference 0: the L2
  * size). -ENOENT not tracked; -ENODATA not enough observations yet; -EINVAL; -ENOMEM.

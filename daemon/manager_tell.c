@@ -77,8 +77,15 @@ void manager_status(struct manager *manager, struct manager_status *ret_status)
 	        instrument_method(instrument));
 }
 
-/* The observations of that process, its origin and what an estimate needs; marks it as asked for.
- */
+void manager_asked(struct manager *manager, pid_t pid)
+{
+	struct entry *entry = manager_find(manager, pid);
+
+	if (entry)
+		entry->tracked->asked_at = source_now() / 1e9;
+}
+
+/* The observations of that process, its origin and what an estimate needs. */
 static int gather(struct manager *manager, pid_t pid, struct tracked **ret_tracked,
         struct mtl_observation **ret_observations, size_t *ret_n,
         struct mtl_curve_origin *ret_origin)
@@ -92,7 +99,6 @@ static int gather(struct manager *manager, pid_t pid, struct tracked **ret_track
 	if (!copy)
 		return -ENOMEM;
 	tracked_refresh(entry->tracked);
-	entry->tracked->asked_at = source_now() / 1e9;
 	*ret_n = store_observations(entry->tracked->store, copy);
 	*ret_observations = copy;
 	*ret_tracked = entry->tracked;

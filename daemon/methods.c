@@ -326,6 +326,8 @@ static int curve(const struct methods_context *context, const struct peer *peer,
 
 	if (r)
 		return r;
+	if (!arguments->aside)
+		manager_asked(context->manager, arguments->pid);
 	r = manager_curve(context->manager, arguments->pid, &options, &now, &origin);
 	if (r < 0)
 		return method_refused(context, ret_reply, arguments->pid, r);
@@ -352,6 +354,7 @@ static int observations(const struct methods_context *context, const struct peer
 
 	if (r)
 		return r;
+	manager_asked(context->manager, arguments->pid);
 	r = manager_observations(context->manager, arguments->pid, &watched, &n, &births, &n_births,
 	        &origin, &options);
 	if (r < 0)
@@ -463,6 +466,7 @@ static const struct parameter curve_parameters[] = {
         {"windows", parameter_numbers, offsetof(struct arguments, windows), false, 1e-9,
                 SECONDS_MAX},
         {"reference", parameter_number, offsetof(struct arguments, reference), false, 1, BYTES_MAX},
+        {"aside", parameter_bool, offsetof(struct arguments, aside), false, 0, 0},
 };
 
 static const struct parameter history_parameters[] = {

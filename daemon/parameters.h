@@ -35,7 +35,7 @@ struct arguments {
 	struct pids pids;
 	double size, miss_cost, weight; /* 0: not given */
 	unsigned ways, least_ways;      /* 0: not given */
-	bool clusters;
+	bool clusters, aside;
 	struct json_call *call; /* that they are of */
 };
 

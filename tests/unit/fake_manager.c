@@ -220,6 +220,11 @@ static struct mtl_curve_origin origin_of(const struct manager_process *process)
 	return origin;
 }
 
+void manager_asked(struct manager *manager, pid_t pid)
+{
+	manager->n_asked += find(manager, pid) != NULL;
+}
+
 int manager_curve(struct manager *manager, pid_t pid, const struct mtl_estimate_options *options,
         struct mtl_curve **ret_curve, struct mtl_curve_origin *ret_origin)
 {

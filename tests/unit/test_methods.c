@@ -135,6 +135,20 @@ static void answers_curve(void **state)
 	assert_true(context.manager->options.reference_bytes == 65536);
 }
 
+static void a_question_aside_keeps_nothing(void **state)
+{
+	(void)state;
+	fake_process(context.manager, 100, USER);
+	call("Curve", "{\"pid\":100,\"aside\":true}");
+	assert_success("Curve");
+	call("List", "{}");
+	assert_int_equal(context.manager->n_asked, 0);
+	call("Curve", "{\"pid\":100,\"aside\":false}");
+	call("Curve", "{\"pid\":100}");
+	call("Observations", "{\"pid\":100}");
+	assert_int_equal(context.manager->n_asked, 3);
+}
+
 static void answers_observations(void **state)
 {
 	(void)state;
@@ -421,6 +435,7 @@ int main(void)
 	        TEST(answers_status),
 	        TEST(answers_list),
 	        TEST(answers_curve),
+	        TEST(a_question_aside_keeps_nothing),
 	        TEST(answers_observations),
 	        TEST(answers_history),
 	        TEST(tracks),

@@ -10,6 +10,9 @@
  * that sees only the outer part of it), nor what the container makes below its own group. systemd
  * wants "_" for "-" in uids; the uids of static pods are 32 digits.
  *
+ * From within a container's own cgroup namespace paths begin with "/..": what is above the common
+ * part is then not told, and a class that is not named is not known.
+ *
  * Whoever may make control groups may call them so: it is a name, not a proof.
  */
 
@@ -126,12 +129,12 @@ static void take_qos(struct part part, struct pod *pod)
 }
 
 /* Parts from the root down; the first container below the pod is the pod's. */
-static void take_part(struct part part, bool *below_kubepods, struct pod *pod)
+static void take_part(struct part part, bool is_relative, bool *below_kubepods, struct pod *pod)
 {
 	part = without(without(part, ".slice"), ".scope");
 	if (contains(part, "kubepods"))
 		*below_kubepods = true;
-	if (*below_kubepods && !*pod->uid) {
+	if ((*below_kubepods || is_relative) && !*pod->uid) {
 		take_qos(part, pod);
 		if (take_uid(part, pod)) {
 			*pod->container = '\0';
@@ -145,17 +148,17 @@ static void take_part(struct part part, bool *below_kubepods, struct pod *pod)
 bool pod_from_cgroup_path(const char *path, struct pod *ret_pod)
 {
 	struct pod pod = {0};
-	bool below_kubepods = false;
+	bool is_relative = strncmp(path, "/../", 4) == 0, below_kubepods = false;
 
 	while (*path) {
 		size_t length = strcspn(path, "/:");
 
-		take_part((struct part){path, length}, &below_kubepods, &pod);
+		take_part((struct part){path, length}, is_relative, &below_kubepods, &pod);
 		path += length + (path[length] != '\0');
 	}
 	if (!*pod.uid)
 		*pod.qos = '\0';
-	else if (!*pod.qos)
+	else if (!*pod.qos && below_kubepods)
 		strcpy(pod.qos, "guaranteed");
 	if (!*pod.uid && !*pod.container)
 		return false;

@@ -8,7 +8,7 @@
 struct pod {
 	char uid[37];       /* as `kubectl get pod -o jsonpath={.metadata.uid}` has it */
 	char container[65]; /* 64 hexadecimal digits, as `crictl ps --no-trunc` has it */
-	char qos[12];       /* "guaranteed", "burstable", "besteffort" */
+	char qos[12];       /* "guaranteed", "burstable", "besteffort"; "": not known */
 };
 
 /* The path of one control group, as /proc/PID/cgroup has it. false: neither pod nor container. */

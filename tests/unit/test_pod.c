@@ -66,6 +66,9 @@ static const struct {
         {"/../../kubepods-burstable.slice/kubepods-burstable-pod" UID_ ".slice/cri-containerd-" ID
          ".scope",
                 UID, ID, "burstable"},
+        {"/../../pod" UID "/" ID, UID, ID, ""},
+        {"/../../../burstable/pod" UID "/" ID, UID, ID, "burstable"},
+        {"/../" ID, "", ID, ""},
         /* containers without Kubernetes */
         {"/docker/" ID, "", ID, ""},
         {"/system.slice/docker-" ID ".scope", "", ID, ""},

@@ -58,7 +58,7 @@ LIBS = -Wl,--as-needed $(PKG_LIBS) -lm -lpthread
 
 INCLUDE_lib := -Ilib
 INCLUDE_daemon := -Ilib -Idaemon -Ibpf -I$(BUILD) -I$(BUILD)/bpf
-INCLUDE_cli := -Ilib -Icli
+INCLUDE_cli := -Ilib -Icli -I$(BUILD)
 INCLUDE_unit := $(INCLUDE_daemon) -Icli -Itests/unit
 
 LIB_SRC := $(wildcard lib/*.c)
@@ -70,6 +70,8 @@ FUZZERS := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/fuzz_*.c))
 # programs of tests/unit that are run by hand or by scripts
 PLAYERS := play_trace play_intervals
 SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(BPF_SRC))
+# what `mtl export` serves as a page, as strings in one header
+PAGE := index.html page.css page.js chart.js icon.svg
 GENERATED := $(SKELETONS) $(if $(wildcard daemon/io.mtld.varlink),$(BUILD)/io.mtld.varlink.h)
 # programs the live tests bring along, one a file
 HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/machine/*.c tests/live/*.c tests/bench/*.c))
@@ -100,9 +102,9 @@ LIBS_test_resctrl_plan = $(FUSE_LIBS)
 LIBS_test_partition_apply = $(FUSE_LIBS)
 LIBS_test_partition_watch = $(FUSE_LIBS)
 
-DEPS := $(addprefix deps-,check deb demo fuzz format systemd)
+DEPS := $(addprefix deps-,browser check deb demo fuzz format systemd)
 
-.PHONY: all demo check check-library check-unit check-live check-accuracy check-big check-kernels check-systemd check-layers check-docs \
+.PHONY: all demo check check-export check-browser check-library check-unit check-live check-accuracy check-big check-kernels check-systemd check-layers check-docs \
 	check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top bench bench-trace fuzz format deb install uninstall clean help \
 	force deps $(DEPS)
 .SECONDARY:
@@ -123,6 +125,12 @@ $(BUILD)/io.mtld.varlink.h: daemon/io.mtld.varlink | deps
 	$(Q)sed -e 's/[\\"]/\\&/g' -e 's/.*/\t"&\\n"/' \
 		-e '1i static const char io_mtld_varlink[] =' -e '$$s/$$/;/' $< >$@
 
+# page.js becomes page_page_js
+$(BUILD)/page_files.h: $(PAGE:%=cli/page/%)
+	$(call say,GEN,$@)mkdir -p $(@D)
+	$(Q)for f in $(PAGE); do echo "static const char page_$$f[] =" | tr . _; \
+		sed -e 's/[\\"]/\\&/g' -e 's/.*/\t"&\\n"/' -e '$$s/$$/;/' cli/page/$$f; done >$@
+
 # BPF_PROG() makes a context parameter that a program may not need
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c | deps
 	$(call say,BPF,$@)mkdir -p $(@D)
@@ -142,6 +150,7 @@ force:
 
 define objects # flavour directory, compiler, flags, layer, source directory
 $(1)/$(4)/%.o: $(5)/%.c $(BUILD)/flags | deps $(if $(filter lib cli,$(4)),,$(GENERATED)) \
+		$(if $(filter cli,$(4)),$(BUILD)/page_files.h) \
 		$(if $(filter unit,$(4)),deps-check)
 	$$(call say,CC,$$@)mkdir -p $$(@D)
 	$$(Q)$(2) $$(COMPILE) $(3) $(INCLUDE_$(4)) -c $$< -o $$@
@@ -219,6 +228,7 @@ check: $(LIVE) $(UNIT) $(PLAYERS:%=$(BUILD)/unit/%) | deps-check
 	$(Q)tests/stub/run.sh
 	$(Q)tests/probe/run.sh
 	$(Q)tests/top/run.sh
+	$(Q)tests/export/run.sh
 	$(Q)tests/live/run.sh
 check-layers:
 	$(Q)tests/test_checks.sh
@@ -241,6 +251,10 @@ check-probe: $(BUILD)/mtl | deps-check
 	$(Q)tests/probe/run.sh
 check-top: $(BUILD)/mtl | deps-check
 	$(Q)tests/top/run.sh
+check-export: $(BUILD)/mtl | deps-check
+	$(Q)tests/export/run.sh
+check-browser: $(BUILD)/mtl | deps-check deps-browser
+	$(Q)tests/browser/run.sh
 check-share: $(BUILD)/mtl | deps-check
 	$(Q)tests/share/run.sh
 check-stub: $(BUILD)/mtl | deps-check
@@ -262,7 +276,7 @@ bench-trace: $(BUILD)/mtl $(BUILD)/tests/bench/together $(BUILD)/tests/bench/zip
 	$(Q)tests/bench/trace.sh
 
 # never two of them at once, whatever -j says: they would disturb each other
-RUNS := check check-unit check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top check-live check-accuracy check-big \
+RUNS := check check-export check-browser check-unit check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top check-live check-accuracy check-big \
 	check-kernels check-systemd bench bench-trace demo
 $(foreach run,$(RUNS),$(eval before := )$(foreach goal,$(MAKECMDGOALS),\
 	$(if $(filter $(run),$(goal)),$(eval $(run): | $(before)),)$(if $(filter $(RUNS),$(goal)),$(eval before += $(goal)),)))
@@ -279,7 +293,7 @@ format: | deps-format
 
 DEST := $(DESTDIR)
 # disabled and stopped in this order
-UNITS := mtl-partition.service mtld.socket mtld.service
+UNITS := mtl-export.service mtl-partition.service mtld.socket mtld.service
 # what another program includes
 HEADERS := $(wildcard lib/mtl*.h)
 CONFIGURATION := mtld.conf partition.conf
@@ -356,6 +370,8 @@ help:
 		'check-accuracy known curves, medians of five runs (root)' \
 		'check-big      a small hot part of 4 GiB, medians of five runs (root, 6 GiB)' \
 		'check-kernels  the same objects on the Debian 12 kernel, in qemu' \
+		'check-export   mtl export over HTTP, kind and unkind requests' \
+		'check-browser  the page and plots in Chromium, the metrics in Prometheus' \
 		'check-systemd  installed, in a container booted with systemd' \
 		'bench          bench-trace, then slowdown of watched programs, cost of mtld' \
 		'bench-trace    speed and accuracy of mtl trace' \

@@ -9,6 +9,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include "loaded_library.h"
 
 #define ARCHIVE_FUNCTIONS(X)                                                                       \
 	X(archive_errno)                                                                           \
@@ -25,9 +26,7 @@
 	X(archive_set_error)
 
 struct archive_library {
-#define ARCHIVE_MEMBER(name) __typeof__(&(name)) name;
-	ARCHIVE_FUNCTIONS(ARCHIVE_MEMBER)
-#undef ARCHIVE_MEMBER
+	ARCHIVE_FUNCTIONS(LIBRARY_MEMBER)
 };
 
 /* NULL: it is not installed. */

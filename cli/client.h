@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <json-c/json.h>
 #include "cleanup.h"
+#include "json_fields.h" /* json_object_putp() */
 
 #define CLIENT_REPLY_SECONDS 5.0
 #define CLIENT_MESSAGE_MAX (16u << 20)
@@ -22,11 +23,6 @@ struct client_reply {
 
 /* NULL-safe. */
 void client_reply_done(struct client_reply *reply);
-
-static inline __attribute__((unused)) void json_object_putp(struct json_object **object)
-{
-	json_object_put(*object);
-}
 
 /* Negative errno; client_explain() turns it into a sentence. */
 int client_connect(const char *path, struct client **ret_client);

@@ -7,7 +7,8 @@
  * with curve_table.c, curve_plot.c and curve_sentence.c. `mtl trace` begins in command_trace.c,
  * `mtl share` and `mtl partition`, whose operands are curves (demands.c), in files of their names,
  * `mtl stub` in command_stub.c, `mtl probe` in command_probe.c and probe.h, `mtl top` in
- * command_top.c and top.h; `mtl partition --watch` in partition_watch.c.
+ * command_top.c and top.h; `mtl partition --watch` in partition_watch.c, `mtl export` in
+ * command_export.c.
  */
 
 #include <errno.h>
@@ -45,6 +46,8 @@ static const struct command commands[] = {
                 "replay a memory behaviour, calibrated, or record one", COMMAND_STUB},
         {"probe", command_probe, "", 0, 0,
                 "what the caches of this machine are: predicted, then measured", COMMAND_PROBE},
+        {"export", command_export, "", 0, 0, "metrics for Prometheus and a live page, over HTTP",
+                COMMAND_EXPORT},
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))

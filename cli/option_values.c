@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "export_state.h"
 #include "options.h"
 #include "plot_file.h"
 #include "size.h"
@@ -23,6 +24,22 @@ int value_flag(const char *text, void *field, char *ret_error, size_t error_size
 {
 	(void)text, (void)ret_error, (void)error_size;
 	*(bool *)field = true;
+	return 0;
+}
+
+int value_number_of(const char *things, unsigned most, const char *text, unsigned *ret_number,
+        char *ret_error, size_t error_size)
+{
+	size_t digits = strspn(text, "0123456789");
+	unsigned long number =
+	        digits > 0 && digits < 9 && !text[digits] ? strtoul(text, NULL, 10) : 0;
+
+	if (number < 1 || number > most) {
+		snprintf(ret_error, error_size, "'%.60s' is not a number of %s: give 1 to %u", text,
+		        things, most);
+		return -EINVAL;
+	}
+	*ret_number = (unsigned)number;
 	return 0;
 }
 
@@ -254,4 +271,14 @@ int value_repeat(const char *text, void *field, char *ret_error, size_t error_si
 int value_output(const char *text, void *field, char *ret_error, size_t error_size)
 {
 	return value_text(text ?: "-", field, ret_error, error_size);
+}
+
+int value_listen(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	return http_address_parse(text, field, ret_error, error_size);
+}
+
+int value_top(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	return value_number_of("processes", EXPORT_TOP_MAX, text, field, ret_error, error_size);
 }

@@ -44,6 +44,14 @@ int value_weights(const char *text, void *field, char *ret_error, size_t error_s
 int value_repeat(const char *text, void *field, char *ret_error, size_t error_size); /* uint64_t */
 int value_output(const char *text, void *field, char *ret_error, size_t error_size); /* NULL: "-" */
 
+/* Of `mtl export`. */
+int value_listen(const char *text, void *field, char *ret_error, size_t error_size);
+int value_top(const char *text, void *field, char *ret_error, size_t error_size); /* unsigned */
+
+/* A number from 1 to most, of these things; no value_function of its own. */
+int value_number_of(const char *things, unsigned most, const char *text, unsigned *ret_number,
+        char *ret_error, size_t error_size);
+
 /* In ascending order, without repeats; how many are left. */
 size_t numbers_sort_unique(double *values, size_t n);
 

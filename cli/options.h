@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "http_address.h"
 #include "partition_options.h"
 #include "trace_caches.h"
 #include "trace_emit.h"
@@ -38,6 +39,7 @@ enum command_bit {
 	COMMAND_PROBE = 1 << 11,
 	COMMAND_STUB = 1 << 12,
 	COMMAND_TOP = 1 << 13,
+	COMMAND_EXPORT = 1 << 14,
 	COMMAND_ANY = -1,
 };
 
@@ -81,6 +83,10 @@ struct options {
 	const char *emit_truth; /* "-": standard output */
 	uint64_t repeat;        /* 1 or more */
 	unsigned level;         /* of mtl probe; 0: all */
+	/* of mtl export */
+	struct http_address listen;
+	unsigned top;           /* 0: not given */
+	const char *allow_host; /* NULL: none */
 	uint64_t given;         /* one bit per row of the option table */
 };
 
@@ -132,5 +138,6 @@ int command_partition(const struct options *options, int n_operands, char **oper
 int command_stub(const struct options *options, int n_operands, char **operands);
 int command_top(const struct options *options, int n_operands, char **operands);
 int command_probe(const struct options *options, int n_operands, char **operands);
+int command_export(const struct options *options, int n_operands, char **operands);
 
 #endif

@@ -32,31 +32,14 @@ int value_objective(const char *text, void *field, char *ret_error, size_t error
 	return -EINVAL;
 }
 
-/* From 1 to most, of these things. */
-static int number_of(const char *things, unsigned most, const char *text, unsigned *ret_number,
-        char *ret_error, size_t error_size)
-{
-	size_t digits = strspn(text, "0123456789");
-	unsigned long number =
-	        digits > 0 && digits < 9 && !text[digits] ? strtoul(text, NULL, 10) : 0;
-
-	if (number < 1 || number > most) {
-		snprintf(ret_error, error_size, "'%.60s' is not a number of %s: give 1 to %u", text,
-		        things, most);
-		return -EINVAL;
-	}
-	*ret_number = (unsigned)number;
-	return 0;
-}
-
 int value_ways(const char *text, void *field, char *ret_error, size_t error_size)
 {
-	return number_of("ways", PARTITION_WAYS_MAX, text, field, ret_error, error_size);
+	return value_number_of("ways", PARTITION_WAYS_MAX, text, field, ret_error, error_size);
 }
 
 int value_rounds(const char *text, void *field, char *ret_error, size_t error_size)
 {
-	return number_of("rounds", ROUNDS_MAX, text, field, ret_error, error_size);
+	return value_number_of("rounds", ROUNDS_MAX, text, field, ret_error, error_size);
 }
 
 /* NAN: it is none. What strtod() takes for more (hex, inf, signs, blanks) is not for us. */

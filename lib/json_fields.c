@@ -31,15 +31,9 @@ int mtl_json_refuse(const struct json_place *place, const char *name, const char
 
 struct json_object *mtl_json_number_new(double value)
 {
-	char text[32];
+	char text[NUMBER_TEXT];
 
-	value += 0.0; /* no -0 */
-	for (int digits = 9; digits <= 17; digits += 4) {
-		snprintf(text, sizeof(text), "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
-	return json_object_new_double_s(value, text);
+	return json_object_new_double_s(value + 0.0, mtl_number_text(value, text));
 }
 
 int mtl_json_put(struct json_object *object, const char *name, struct json_object *value)
@@ -237,8 +231,7 @@ int mtl_json_fields_read(struct json_object *object, const struct json_field *fi
 		const char *reason = NULL;
 		bool there = json_object_object_get_ex(object, field->name, &member);
 
-		if (!there && !field->optional &&
-		        !(field->nullable && field->type == FIELD_STRING))
+		if (!there && !field->optional && !(field->nullable && field->type == FIELD_STRING))
 			reason = "missing";
 		else if (member)
 			reason = read_value(member, field, value);

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define KI 1024.0
@@ -138,6 +139,17 @@ char *mtl_ratio_format(double ratio, char *ret_text)
 	if (ratio > 0 && ratio < LEAST)
 		return strcpy(ret_text, LEAST_TEXT);
 	print_digits(fabs(ratio) < LEAST ? 0 : ratio, ret_text);
+	return ret_text;
+}
+
+char *mtl_number_text(double value, char *ret_text)
+{
+	value += 0.0; /* no -0 */
+	for (int digits = 9; digits <= 17; digits += 4) {
+		snprintf(ret_text, NUMBER_TEXT, "%.*g", digits, value);
+		if (strtod(ret_text, NULL) == value)
+			break;
+	}
 	return ret_text;
 }
 

@@ -16,6 +16,9 @@ char *mtl_seconds_format(double seconds, char *ret_text);  /* "50 us", "1.2 ms",
 char *mtl_percent_format(double fraction, char *ret_text); /* "0.4 %" */
 char *mtl_ratio_format(double ratio, char *ret_text);      /* "0.064", "<0.001" */
 
+/* For programs, likewise NUMBER_TEXT bytes: as short as it reads back the same, -0 as 0. */
+char *mtl_number_text(double value, char *ret_text);
+
 /* Bytes of the UTF-8 character that text, n > 0 bytes of it, begins with; 0: it begins with none.
  */
 size_t mtl_utf8_length(const char *text, size_t n);

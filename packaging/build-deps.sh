@@ -24,6 +24,7 @@ build    libsmartcols-dev   pc:smartcols
 build    libinih-dev        pc:inih
 build    libncurses-dev     pc:ncursesw
 build    libarchive-dev     pc:libarchive
+build    libmicrohttpd-dev  pc:libmicrohttpd
 build    zlib1g-dev         pc:zlib
 build    libpfm4-dev        h:perfmon/pfmlib.h
 build    libzydis-dev       h:Zydis/Zydis.h
@@ -40,6 +41,11 @@ check    jq                 jq
 check    tmux               tmux
 check    python3            python3
 check    gnuplot-nox        gnuplot
+check    python3            python3
+check    curl               curl
+browser  chromium           chromium
+browser  chromium-driver    chromedriver
+browser  prometheus         promtool
 demo     bzip2              bzip2
 demo     gnuplot-nox        gnuplot
 fuzz     libclang-rt-14-dev libclang-rt-14-dev

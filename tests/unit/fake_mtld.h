@@ -13,7 +13,7 @@
 
 #include "cleanup.h"
 
-/* A whole reply to a question, both as text. */
+/* A whole reply to a question, both as text; "": it hangs up. */
 typedef void fake_mtld_answer(const char *question, char *ret_reply, size_t size);
 
 static struct {
@@ -31,7 +31,7 @@ static inline void fake_mtld_client(int fd)
 		if (question[n++])
 			continue;
 		fake_mtld.answer(question, reply, sizeof(reply));
-		if (send(fd, reply, strlen(reply) + 1, MSG_NOSIGNAL) < 0)
+		if (!*reply || send(fd, reply, strlen(reply) + 1, MSG_NOSIGNAL) < 0)
 			break;
 		n = 0;
 	}

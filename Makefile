@@ -304,7 +304,8 @@ EXTRAS := $(foreach m,$(wildcard packaging/man/*.[1-8]),$(m):$(MANDIR)/man$(last
 	$(addsuffix :$(BASHDIR),$(wildcard packaging/completions/bash/*)) \
 	$(addsuffix :$(ZSHDIR),$(wildcard packaging/completions/zsh/*)) \
 	$(addsuffix :$(FISHDIR),$(wildcard packaging/completions/fish/*)) \
-	$(addsuffix :$(DOCDIR)/examples,$(wildcard packaging/examples/*))
+	$(addsuffix :$(DOCDIR)/examples,$(wildcard packaging/examples/* packaging/prometheus/* \
+		packaging/grafana/* packaging/kubernetes/*))
 RELOAD := ldconfig; ! [ -d /run/systemd/system ] || systemctl daemon-reload
 
 deb: | deps deps-deb

@@ -25,7 +25,7 @@ main_pid() { systemctl show -P MainPID "$1"; }
 active() { systemctl --quiet is-active "$@"; }
 
 units_verify() {
-    said=$(systemd-analyze verify --man=no mtld.service mtld.socket mtl-partition.service 2>&1) && [ -z "$said" ] && return
+    said=$(systemd-analyze verify --man=no mtld.service mtld.socket mtl-partition.service mtl-export.service 2>&1) && [ -z "$said" ] && return
     echo "$said"
     return 1
 }

@@ -60,11 +60,11 @@ static uint64_t copy(uint64_t count)
 }
 
 /* As a compiler writes it that is not asked to think: every variable on the stack. */
-__attribute__((optimize("O0"))) static uint64_t unoptimised(uint64_t x)
+static uint64_t unoptimised(uint64_t seed)
 {
-	uint64_t sum = 0;
+	volatile uint64_t x = seed, sum = 0;
 
-	for (unsigned i = 0; i < 1000000; i++) {
+	for (volatile unsigned i = 0; i < 1000000; i++) {
 		x = x * 6364136223846793005 + 1442695040888963407;
 		sum = sum + memory[x >> 44];
 	}

@@ -6,6 +6,7 @@
 #include "options.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -45,13 +46,16 @@ static void cell_threads(struct json_object *process, char *ret_text)
 	snprintf(ret_text, CELL, "%.0f", object_number(process, "threads"));
 }
 
-/* "12 of 60" until there is a curve. */
+/* "12 of 60, 9 s more" until there is a curve. */
 static void cell_observations(struct json_object *process, char *ret_text)
 {
 	double have = object_number(process, "observations");
 	double needed = object_number(process, "observations_needed");
+	double seconds = object_number(process, "first_curve_seconds");
+	int n = snprintf(ret_text, CELL, have < needed ? "%.0f of %.0f" : "%.0f", have, needed);
 
-	snprintf(ret_text, CELL, have < needed ? "%.0f of %.0f" : "%.0f", have, needed);
+	if (have < needed && !isnan(seconds))
+		snprintf(ret_text + n, CELL - n, ", %.0f s more", ceil(seconds));
 }
 
 static void cell_rate(struct json_object *process, char *ret_text)
@@ -79,11 +83,23 @@ static void cell_overhead(struct json_object *process, char *ret_text)
 	percent_format(object_number(process, "overhead_target"), ret_text);
 }
 
+/* Why it is tracked, unless somebody named it, and why its state is what it is. */
 static void cell_reason(struct json_object *process, char *ret_text)
 {
-	const char *reason = object_text(process, "reason");
+	const char *reason = object_text(process, "reason"), *between = "";
+	char cgroup[CELL / 2];
+	int n = 0;
 
-	snprintf(ret_text, CELL, "%s", strcmp(reason, "-") == 0 ? "" : reason);
+	*ret_text = '\0';
+	if (strcmp(object_text(process, "tracked_by"), "top") == 0)
+		n = snprintf(ret_text, CELL, "top by CPU time");
+	else if (strcmp(object_text(process, "tracked_by"), "cgroup") == 0)
+		n = snprintf(ret_text, CELL, "of cgroup %s",
+		        printable(object_text(process, "cgroup"), cgroup, sizeof(cgroup)));
+	if (n > 0)
+		between = "; ";
+	if (strcmp(reason, "-") != 0)
+		snprintf(ret_text + n, CELL - n, "%s%s", between, reason);
 }
 
 /* The last one is left out where no process has a reason. */

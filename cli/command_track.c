@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `mtl track PID` and `mtl untrack PID`: one call each.
+ * `mtl track PID` and `mtl untrack PID`: one call each; with cgroup:PATH for the members of a
+ * control group.
  */
 
 #include "options.h"
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "client.h"
 #include "question.h"
 #include "size.h"
+
+#define CGROUP "cgroup:"
 
 static int call_with_pid(
         const struct options *options, const char *operand, const char *method, double idle)
@@ -37,14 +41,48 @@ static int call_with_pid(
 	return reply.error ? reply_explain(&reply) : MTL_DONE;
 }
 
+static int call_with_cgroup(const struct options *options, const char *name, const char *method)
+{
+	struct json_object *parameters = json_object_new_object();
+	_cleanup_(client_freep) struct client *client = NULL;
+	int r;
+
+	if (parameters)
+		json_object_object_add(parameters, "cgroup", json_object_new_string(name));
+	r = client_connect(options->socket, &client);
+	if (r < 0) {
+		json_object_put(parameters);
+		return client_explain(r, options->socket);
+	}
+	return question_ask(client, options->socket, method, parameters, NULL, NULL);
+}
+
+/* What follows "cgroup:", or NULL. */
+static const char *cgroup_in(const char *operand)
+{
+	size_t length = strlen(CGROUP);
+
+	return strncmp(operand, CGROUP, length) == 0 ? operand + length : NULL;
+}
+
 int command_track(const struct options *options, int n_operands, char **operands)
 {
+	const char *cgroup = cgroup_in(operands[0]);
+
 	(void)n_operands;
-	return call_with_pid(options, operands[0], "Track", options->idle);
+	if (cgroup && !isnan(options->idle))
+		return complain(MTL_USAGE,
+		        "--idle is for processes: a control group is followed until "
+		        "`mtl untrack`, or until it is removed");
+	return cgroup ? call_with_cgroup(options, cgroup, "TrackCgroup")
+	              : call_with_pid(options, operands[0], "Track", options->idle);
 }
 
 int command_untrack(const struct options *options, int n_operands, char **operands)
 {
+	const char *cgroup = cgroup_in(operands[0]);
+
 	(void)n_operands;
-	return call_with_pid(options, operands[0], "Untrack", NAN);
+	return cgroup ? call_with_cgroup(options, cgroup, "UntrackCgroup")
+	              : call_with_pid(options, operands[0], "Untrack", NAN);
 }

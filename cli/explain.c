@@ -60,7 +60,11 @@ static const struct reply_error reply_errors[] = {
         {"io.mtld.KernelThread", MTL_FAILED,
                 "process {pid} is a kernel thread: it has no memory of its own to watch"},
         {"io.mtld.NotEnoughObservations", MTL_NOT_ENOUGH,
-                "not enough yet: {observations} of about {needed} observations[ ({reason})]"},
+                "not enough yet: {observations} of about {needed} observations[ ({reason})]"
+                "[; about {seconds} s more, {basis}]"},
+        {"io.mtld.NoSuchCgroup", MTL_FAILED,
+                "mtld finds no control group {cgroup}, or does not follow it: give its path below "
+                "/sys/fs/cgroup, as /proc/PID/cgroup has it"},
         {"io.mtld.PermissionDenied", MTL_FAILED,
                 "not permitted: {reason}; ask as its owner, as root or as a member of group mtl"},
         {"io.mtld.TooManyProcesses", MTL_FAILED,

@@ -186,6 +186,17 @@ static int read_group(const struct key *key, const char *text, void *member)
 	return 0;
 }
 
+/* high is the size of the member. */
+static int read_words(const struct key *key, const char *text, void *member)
+{
+	size_t length = strlen(text);
+
+	if (length >= (size_t)key->high)
+		return -ERANGE;
+	memcpy(member, text, length + 1);
+	return 0;
+}
+
 static int read_rung(const struct key *key, const char *text, void *member)
 {
 	if (strcmp(text, "auto") != 0 && ladder_rung_named(text) == N_RUNGS)
@@ -243,6 +254,10 @@ static const struct key keys[] = {
                 "0 to 86400 seconds"),
         KEY(max_exited, AT_ONCE, read_count, print_count, 0, 1023, "a whole number, 0 to 1023"),
         KEY(max_processes, AT_ONCE, read_count, print_count, 1, 1024, "a whole number, 1 to 1024"),
+        KEY(top, AT_START, read_count, print_count, 0, 1000, "a whole number, 0 to 1000"),
+        KEY(cgroups, AT_START, read_words, print_text, 0,
+                sizeof(((struct config *)0)->cgroups),
+                "control groups with blanks between them, at most 159 bytes"),
         KEY(max_clients, AT_ONCE, read_count, print_count, 1, 4096, "a whole number, 1 to 4096"),
         KEY(ring_bytes, AT_START, read_power_of_two, print_count, 4096, 16 * MEBIBYTE,
                 "a power of two, 4096 to 16M (bytes, or with K or M)"),

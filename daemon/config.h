@@ -23,6 +23,8 @@ struct config {
 	double keep_exited_seconds; /* the last curve of a dead process is kept; default 60 */
 	unsigned max_exited;        /* dead processes whose curve is kept, 0..1023; default 256 */
 	unsigned max_processes;     /* tracked at once, 1..1024; default 64 */
+	unsigned top;               /* processes of most CPU time, tracked by themselves; default 0 */
+	char cgroups[160];          /* whose members are tracked, names with blanks between; "" */
 	unsigned max_clients;       /* connections at once, 1..4096; default 128 */
 	unsigned ring_bytes;      /* per-CPU event ring, power of two, 4096..16 MiB; default 64K */
 	bool realtime;            /* arm from the target's own CPU, real-time; default yes */

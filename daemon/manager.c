@@ -14,6 +14,7 @@
 #include <sys/epoll.h>
 
 #include "cleanup.h"
+#include "follow.h"
 #include "code_heat.h"
 
 /* ---- the event loop ---- */
@@ -152,6 +153,8 @@ int manager_new(sd_event *event, const struct config *config, const char *root,
 		r = count(manager);
 	if (r >= 0)
 		r = wire(manager);
+	if (r >= 0 && manager->instrument->source)
+		r = follow_new(manager, &manager->follow);
 	if (r < 0)
 		return r;
 	manager->instrument->calibration.sample_seconds =
@@ -164,6 +167,7 @@ struct manager *manager_free(struct manager *manager)
 {
 	if (!manager)
 		return NULL;
+	follow_free(manager->follow);
 	while (manager->n_entries > 0)
 		manager_free_entry(manager->entries[--manager->n_entries]);
 	sd_event_source_disable_unref(manager->tick);

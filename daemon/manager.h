@@ -24,6 +24,10 @@ struct manager_rates {
 };
 
 struct manager_process {
+	const char *tracked_by; /* "pid", "cgroup", "top" */
+	const char *cgroup;     /* its name; NULL: by nothing of the kind. Until the next call of anything */
+	double first_curve_seconds; /* wall-clock time to go, predicted; 0: there is one; NAN: not known */
+	char first_curve_basis[96]; /* on what that rests, or why it is not known */
 	pid_t pid;
 	uid_t uid; /* owner, as the effective uid of the process when it was tracked */
 	char comm[16];
@@ -35,6 +39,16 @@ struct manager_process {
 	double overhead_target;         /* NAN: not known yet */
 	double observations_per_second; /* NAN: not known yet */
 	struct manager_rates rates;
+};
+
+enum { MANAGER_CGROUPS_MAX = 32, MANAGER_CGROUP_NAME = 256 };
+
+/* A control group whose members are tracked. */
+struct manager_cgroup {
+	char name[MANAGER_CGROUP_NAME];
+	unsigned members, tracked;
+	unsigned elsewhere; /* members of another pid namespace */
+	int error;          /* negative errno: why not all are tracked; -ENOENT: it is not there; 0 */
 };
 
 enum { MANAGER_EVENTS_MAX = 8 };
@@ -85,6 +99,14 @@ int manager_track(struct manager *manager, pid_t pid, double idle_seconds);
 
 /* -ENOENT: not tracked. */
 int manager_untrack(struct manager *manager, pid_t pid);
+
+/*
+ * Members of a control group, as they come and go: within a second. -ENOENT: there is no such group, or
+ * it is not followed; -EOPNOTSUPP: it is threaded; -E2BIG: MANAGER_CGROUPS_MAX are followed; -ENOSYS.
+ */
+int manager_track_cgroup(struct manager *manager, const char *cgroup);
+int manager_untrack_cgroup(struct manager *manager, const char *cgroup);
+int manager_cgroup_at(struct manager *manager, unsigned index, struct manager_cgroup *ret_cgroup);
 
 /* One process, or -ENOENT. */
 int manager_process(struct manager *manager, pid_t pid, struct manager_process *ret_process);

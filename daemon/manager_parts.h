@@ -17,11 +17,16 @@
 /* The calibration child has the sampler's last slot. */
 enum { INDEX_MAX = MTL_PROCESSES_MAX - 1 };
 
+/* On whose account a process is tracked; who is named by its number stays until untracked. */
+enum tracked_by { BY_PID, BY_CGROUP, BY_TOP };
+
 struct entry {
 	struct manager *manager;
 	struct tracked *tracked;
 	sd_event_source *end; /* of its pidfd */
 	int pidfd;
+	enum tracked_by by;
+	char *cgroup; /* NULL unless by one */
 };
 
 struct manager {
@@ -34,6 +39,7 @@ struct manager {
 	struct tracked *by_index[INDEX_MAX]; /* those that live */
 	struct address_use *addresses;
 	struct counters *counters;
+	struct follow *follow; /* NULL where nothing can be sampled */
 	sd_event_source *life, *tick, *samples;
 	unsigned ticks;
 	uint64_t begin_ns, settled_ns;
@@ -43,6 +49,9 @@ struct manager {
 
 /* The latest entry of that pid; NULL: none. */
 struct entry *manager_find(struct manager *manager, pid_t pid);
+
+/* Tracks a process that is not, on that account. Errors as manager_track(). */
+int manager_track_for(struct manager *manager, pid_t pid, enum tracked_by by, const char *cgroup);
 
 bool manager_is_alive(const struct entry *entry);
 

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <sys/resource.h>
 
+#include "budget.h"
+
 static double own_cpu_seconds(void)
 {
 	struct rusage usage;
@@ -28,6 +30,41 @@ static bool has_had_its_time(const struct manager *manager, const struct entry *
 	       (now - tracked->end_wall_ns) / 1e9 > manager->config->keep_exited_seconds;
 }
 
+#define ASKED_SECONDS 30
+
+/* The error of a curve nobody asks for is taken to fall with the root of the observations. */
+static struct budget_process budget_process(const struct tracked *tracked, uint64_t now)
+{
+	struct budget_process process = {
+	        .demand = tracked->governor.pace / tracked->share * tracked->running,
+	        .asked = now / 1e9 - tracked->asked_at < ASKED_SECONDS,
+	};
+
+	if (tracked->state == TRACKED_EXITED || tracked_is_still(tracked))
+		process.demand = 0;
+	process.error = process.asked ? tracked->error : NAN;
+	if (isnan(process.error) && tracked->store->n_observations > 0)
+		process.error = 2 / sqrt(tracked->store->n_observations);
+	return process;
+}
+
+static void share_out(struct manager *manager, uint64_t now)
+{
+	struct budget_process processes[INDEX_MAX];
+	double shares[INDEX_MAX];
+
+	for (unsigned i = 0; i < manager->n_entries; i++)
+		processes[i] = budget_process(manager->entries[i]->tracked, now);
+	budget_shares(processes, manager->n_entries, manager->share, shares);
+	for (unsigned i = manager->n_entries; i-- > 0;) {
+		struct entry *entry = manager->entries[i];
+
+		tracked_settle(entry->tracked, shares[i]);
+		if (has_had_its_time(manager, entry, now))
+			manager_forget(manager, entry);
+	}
+}
+
 static void settle_processes(struct manager *manager)
 {
 	uint64_t now = source_now();
@@ -45,13 +82,7 @@ static void settle_processes(struct manager *manager)
 	}
 	manager->settled_ns = now;
 	manager->settled_cpu = cpu;
-	for (unsigned i = manager->n_entries; i-- > 0;) {
-		struct entry *entry = manager->entries[i];
-
-		tracked_settle(entry->tracked, manager->share);
-		if (has_had_its_time(manager, entry, now))
-			manager_forget(manager, entry);
-	}
+	share_out(manager, now);
 }
 
 /* Of the process most sampled, in its CPU time. */

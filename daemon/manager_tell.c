@@ -26,13 +26,26 @@ static struct entry *known(struct manager *manager, pid_t pid)
 	return ticks == entry->tracked->start_ticks ? entry : NULL;
 }
 
+static void describe(const struct entry *entry, struct manager_process *ret_process)
+{
+	static const char *const by[] = {
+	        [BY_PID] = "pid",
+	        [BY_CGROUP] = "cgroup",
+	        [BY_TOP] = "top",
+	};
+
+	tracked_describe(entry->tracked, ret_process);
+	ret_process->tracked_by = by[entry->by];
+	ret_process->cgroup = entry->cgroup;
+}
+
 int manager_process(struct manager *manager, pid_t pid, struct manager_process *ret_process)
 {
 	struct entry *entry = known(manager, pid);
 
 	if (!entry)
 		return -ENOENT;
-	tracked_describe(entry->tracked, ret_process);
+	describe(entry, ret_process);
 	return 0;
 }
 
@@ -40,7 +53,7 @@ int manager_process_at(struct manager *manager, unsigned index, struct manager_p
 {
 	if (index >= manager->n_entries)
 		return -ENOENT;
-	tracked_describe(manager->entries[index]->tracked, ret_process);
+	describe(manager->entries[index], ret_process);
 	return 0;
 }
 
@@ -106,6 +119,18 @@ static int gather(struct manager *manager, pid_t pid, struct tracked **ret_track
 	return 0;
 }
 
+/* Half the width of its intervals, as a part of what it says. */
+static double error_of(const struct mtl_curve *curve)
+{
+	double misses = 0, widths = 0;
+
+	for (size_t i = 0; i < curve->n_points; i++) {
+		misses += curve->points[i].misses_per_second;
+		widths += curve->points[i].high - curve->points[i].low;
+	}
+	return misses > 0 ? widths / 2 / misses : NAN;
+}
+
 int manager_curve(struct manager *manager, pid_t pid, const struct mtl_estimate_options *options,
         struct mtl_curve **ret_curve, struct mtl_curve_origin *ret_origin)
 {
@@ -123,6 +148,7 @@ int manager_curve(struct manager *manager, pid_t pid, const struct mtl_estimate_
 	        tracked->store->n_births, &completed, ret_curve);
 	if (r < 0)
 		return r;
+	tracked->error = error_of(*ret_curve);
 	*ret_origin = origin;
 	return 0;
 }

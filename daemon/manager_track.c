@@ -6,11 +6,15 @@
 #include "manager_parts.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "cleanup.h"
+#include "follow.h"
 
 struct entry *manager_find(struct manager *manager, pid_t pid)
 {
@@ -40,6 +44,7 @@ void manager_free_entry(struct entry *entry)
 	tracked_free(entry->tracked);
 	if (entry->pidfd >= 0)
 		close(entry->pidfd);
+	free(entry->cgroup);
 	free(entry);
 }
 
@@ -51,6 +56,7 @@ void manager_rest_when_idle(struct manager *manager)
 	address_use_rest(manager->addresses);
 	counters_rest(manager->counters);
 	source_detach(manager->instrument->source);
+	malloc_trim(0); /* what many took is not kept */
 }
 
 void manager_forget(struct manager *manager, struct entry *entry)
@@ -198,9 +204,38 @@ int manager_track(struct manager *manager, pid_t pid, double idle_seconds)
 
 	if (r < 0)
 		return r;
+	entry->by = BY_PID;
 	entry->tracked->idle_seconds = idle_seconds;
 	entry->tracked->asked_at = source_now() / 1e9;
 	return 0;
+}
+
+int manager_track_for(struct manager *manager, pid_t pid, enum tracked_by by, const char *cgroup)
+{
+	_cleanup_free_ char *name = cgroup ? strdup(cgroup) : NULL;
+	struct entry *entry;
+	int r = cgroup && !name ? -ENOMEM : track_anew(manager, pid, &entry);
+
+	if (r < 0)
+		return r;
+	entry->by = by;
+	entry->cgroup = TAKE_PTR(name);
+	return 0;
+}
+
+int manager_track_cgroup(struct manager *manager, const char *cgroup)
+{
+	return manager->follow ? follow_cgroup(manager->follow, cgroup) : -ENOSYS;
+}
+
+int manager_untrack_cgroup(struct manager *manager, const char *cgroup)
+{
+	return manager->follow ? follow_no_more(manager->follow, cgroup) : -ENOENT;
+}
+
+int manager_cgroup_at(struct manager *manager, unsigned index, struct manager_cgroup *ret_cgroup)
+{
+	return manager->follow ? follow_describe(manager->follow, index, ret_cgroup) : -ENOENT;
 }
 
 int manager_untrack(struct manager *manager, pid_t pid)

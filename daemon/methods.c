@@ -18,6 +18,7 @@
 #include "address_json.h"
 #include "cleanup.h"
 #include "demand_list.h"
+#include "group_methods.h"
 #include "method.h"
 #include "mtl.h"
 #include "service.h"
@@ -158,7 +159,11 @@ static int not_enough(const struct methods_context *context, struct reply *ret_r
 		return not_tracked(context, ret_reply, pid);
 	return reply_make(ret_reply, "io.mtld.NotEnoughObservations", "pid", integer(pid),
 	        "observations", counter(process.observations), "needed",
-	        integer(MTL_OBSERVATIONS_NEEDED), "reason", text_or_null(process.reason), NULL);
+	        integer(MTL_OBSERVATIONS_NEEDED), "reason", text_or_null(process.reason), "seconds",
+	        isfinite(process.first_curve_seconds)
+	                ? integer(llround(ceil(process.first_curve_seconds)))
+	                : NULL,
+	        "basis", text_or_null(process.first_curve_basis), NULL);
 }
 
 int method_refused(const struct methods_context *context, struct reply *ret_reply, pid_t pid, int r)
@@ -243,6 +248,8 @@ static int status(const struct methods_context *context, const struct peer *peer
 	json_object_object_add(answer, "daemon_cpu", json_number(now.daemon_cpu));
 	json_object_object_add(answer, "processes", integer(now.processes));
 	json_object_object_add(answer, "max_processes", integer(config->max_processes));
+	json_object_object_add(answer, "top", integer(config->top));
+	json_object_object_add(answer, "cgroups", cgroups_json(context));
 	json_object_object_add(answer, "lost", counter(now.lost));
 	json_object_object_add(answer, "clients", integer(context->clients));
 	json_object_object_add(answer, "address_samples", address_json(&now));
@@ -274,6 +281,7 @@ static struct json_object *process_json(const struct manager_process *process)
 	json_object_object_add(object, "threads", integer(process->threads));
 	json_object_object_add(object, "observations", counter(process->observations));
 	json_object_object_add(object, "observations_needed", integer(MTL_OBSERVATIONS_NEEDED));
+	tracking_json(process, object);
 	json_object_object_add(object, "births", counter(process->births));
 	json_object_object_add(object, "lost", counter(process->lost));
 	json_object_object_add(object, "resident_bytes", integer(llround(process->resident_bytes)));
@@ -374,7 +382,8 @@ static unsigned places_of(const struct methods_context *context, uid_t uid, pid_
 	unsigned n = 0;
 
 	for (unsigned i = 0; manager_process_at(context->manager, i, &process) == 0; i++)
-		n += process.uid == uid && process.pid != except && !EXITED(&process);
+		n += process.uid == uid && process.pid != except && !EXITED(&process) &&
+		     !strcmp(process.tracked_by, "pid");
 	return n;
 }
 
@@ -480,6 +489,10 @@ static const struct parameter track_parameters[] = {
                 SECONDS_MAX},
 };
 
+static const struct parameter cgroup_parameters[] = {
+        {"cgroup", parameter_string, offsetof(struct arguments, cgroup), true, 0, 0},
+};
+
 static const struct parameter interface_parameters[] = {
         {"interface", parameter_string, offsetof(struct arguments, interface), true, 0, 0},
 };
@@ -522,6 +535,8 @@ static const struct method {
         {"io.mtld.Untrack", untrack, ROWS(pid_only)},
         {"io.mtld.Share", method_share, ROWS(share_parameters)},
         {"io.mtld.Partition", method_partition, ROWS(partition_parameters)},
+        {"io.mtld.TrackCgroup", method_track_cgroup, ROWS(cgroup_parameters)},
+        {"io.mtld.UntrackCgroup", method_untrack_cgroup, ROWS(cgroup_parameters)},
         {SERVICE "GetInfo", service_get_info, NULL, 0},
         {SERVICE "GetInterfaceDescription", service_get_interface_description,
                 ROWS(interface_parameters)},

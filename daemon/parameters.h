@@ -30,7 +30,7 @@ struct arguments {
 	double reference;    /* 0: not given */
 	struct numbers sizes, windows;
 	/* borrowed from the message; NULL: not given */
-	const char *interface, *objective, *name;
+	const char *interface, *objective, *name, *cgroup;
 	struct json_object *curves, *weights, *curve;
 	struct pids pids;
 	double size, miss_cost, weight; /* 0: not given */

@@ -141,6 +141,8 @@ int tracked_new(struct instrument *instrument, const struct config *config, cons
 	        .state = TRACKED_EXITED, /* nothing to undo yet */
 	        .governor = {.overhead = NAN, .close_between = true},
 	        .observations_per_second = NAN,
+	        .share = 1,
+	        .error = NAN,
 	};
 	tracked->store = calloc(1, sizeof(*tracked->store));
 	if (!tracked->store)

@@ -34,7 +34,7 @@ struct tracked {
 	char comm[16];
 	enum tracked_state state;
 	char reason[96];
-	int error;               /* of opening watches: negative errno, 0: none */
+	int watch_error;         /* of opening watches: negative errno, 0: none */
 	bool threads_changed;
 	uint32_t execs; /* seen to */
 	uint64_t clock_word; /* at the latest tick, */
@@ -43,6 +43,9 @@ struct tracked {
 
 	struct planner *planner;
 	struct deadlines deadlines;
+	double share;   /* of the pace it might have, at the latest tracked_settle() */
+	double running; /* CPUs, likewise */
+	double error;   /* of the latest curve, as a part of it; NAN: there was none */
 	struct governor governor;
 	struct observation_store *store;
 	struct phases phases;

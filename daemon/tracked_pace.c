@@ -91,13 +91,20 @@ static void adapt_deadlines(struct tracked *tracked)
 		deadlines_adapt(&tracked->deadlines, curve);
 }
 
+/* CPUs, since it was settled. */
+static double running_on(const struct tracked *tracked, double seconds)
+{
+	double wall = (source_now() - tracked->settled_wall_ns) / 1e9;
+
+	return tracked->settled_wall_ns && wall > 0 ? seconds / wall : 1;
+}
+
 /* Arming and turning off reach every thread: one that runs pays for it itself; for one that sleeps
  * the target waits, about half as long as its events take to open and close. */
 static struct governor_prices prices_now(const struct tracked *tracked, double seconds)
 {
 	struct governor_prices prices = governor_prices(&tracked->instrument->calibration);
-	double wall = (source_now() - tracked->settled_wall_ns) / 1e9;
-	double running = tracked->settled_wall_ns ? fmax(1, seconds / wall) : 1;
+	double running = fmax(1, running_on(tracked, seconds));
 	double threads = fmax(running, tracked->counts.threads);
 
 	prices.arm = prices.arm * running + (threads - running) * prices.open / 2;
@@ -118,6 +125,8 @@ void tracked_settle(struct tracked *tracked, double share)
 	tracked_note_history(tracked);
 	if (!tracked->begun || (int64_t)delta.cpu_ns < 100000000)
 		return;
+	tracked->share = share;
+	tracked->running = running_on(tracked, delta.cpu_ns / 1e9);
 	prices = prices_now(tracked, delta.cpu_ns / 1e9);
 	governor_update(&tracked->governor, &prices, &delta, delta.cpu_ns / 1e9,
 	        tracked->config->max_overhead, share);

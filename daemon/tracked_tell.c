@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "first_curve.h"
 #include "proc.h"
 
 #define PHASE_WINDOWS 10 /* changes within so many windows are counted */
@@ -42,6 +43,24 @@ static double resident_bytes(const struct tracked *tracked)
 	                        : tracked->resident_at_end;
 }
 
+static double first_curve(const struct tracked *tracked, char *ret_basis, size_t size)
+{
+	struct first_curve_facts facts = {
+	        .observations = tracked->store->n_observations,
+	        .needed = MTL_OBSERVATIONS_NEEDED,
+	        .cpu_seconds = tracked_cpu_seconds(tracked),
+	        .wall_seconds = wall_seconds(tracked),
+	        .pace = tracked->governor.pace,
+	        .watch_seconds = deadlines_mean(&tracked->deadlines),
+	};
+
+	if (tracked->state == TRACKED_PAUSED || tracked->state == TRACKED_EXITED) {
+		snprintf(ret_basis, size, "%s", tracked->reason);
+		return facts.observations < facts.needed ? NAN : 0;
+	}
+	return first_curve_seconds(&facts, ret_basis, size);
+}
+
 void tracked_describe(const struct tracked *tracked, struct manager_process *ret_process)
 {
 	static const char *const states[] = {
@@ -66,6 +85,8 @@ void tracked_describe(const struct tracked *tracked, struct manager_process *ret
 	        .observations_per_second = tracked->observations_per_second,
 	        .rates = rates_tell(&tracked->rates),
 	};
+	ret_process->first_curve_seconds = first_curve(
+	        tracked, ret_process->first_curve_basis, sizeof(ret_process->first_curve_basis));
 	snprintf(ret_process->comm, sizeof(ret_process->comm), "%s", tracked->comm);
 	snprintf(ret_process->reason, sizeof(ret_process->reason), "%s", tracked->reason);
 }

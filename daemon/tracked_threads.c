@@ -24,18 +24,19 @@ void tracked_watch_threads(struct tracked *tracked)
 	tracked->threads_changed = false;
 	if (proc_threads(tracked->root, tracked->pid, &tids, &n) < 0)
 		return;
-	tracked->error = sampler_threads(tracked->instrument->sampler, tracked->index, tids, n);
+	tracked->watch_error =
+	        sampler_threads(tracked->instrument->sampler, tracked->index, tids, n);
 	if (tracked->state == TRACKED_PAUSED)
 		return;
-	if (tracked->error == -ENOSPC)
+	if (tracked->watch_error == -ENOSPC)
 		tracked_set_state(tracked, TRACKED_STARTING,
 		        "no debug register is free: another tool (a debugger, perf) holds all "
 		        "four");
-	else if (tracked->error == -EMFILE)
+	else if (tracked->watch_error == -EMFILE)
 		tracked_set_state(tracked, TRACKED_STARTING,
 		        "mtld may not open enough files to watch all threads: raise LimitNOFILE=");
-	else if (tracked->error < 0 && tracked->error != -ESRCH)
-		tracked_set_state(tracked, TRACKED_STARTING, strerror(-tracked->error));
+	else if (tracked->watch_error < 0 && tracked->watch_error != -ESRCH)
+		tracked_set_state(tracked, TRACKED_STARTING, strerror(-tracked->watch_error));
 	else
 		tracked_set_state(
 		        tracked, tracked->store->total ? TRACKED_SAMPLING : TRACKED_STARTING, "");

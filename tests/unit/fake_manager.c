@@ -82,6 +82,7 @@ struct manager_process *fake_process(struct manager *manager, pid_t pid, uid_t u
 	        .uid = uid,
 	        .comm = "fake",
 	        .state = "sampling",
+	        .tracked_by = "pid",
 	        .threads = 1,
 	        .observations = 100,
 	        .resident_bytes = 1e7,
@@ -113,6 +114,32 @@ int manager_track(struct manager *manager, pid_t pid, double idle_seconds)
 	}
 	manager->n_tracked++;
 	manager->idle_seconds = idle_seconds;
+	return 0;
+}
+
+int manager_track_cgroup(struct manager *manager, const char *cgroup)
+{
+	if (manager->track_result)
+		return manager->track_result;
+	if (strcmp(cgroup, "/a.slice") != 0)
+		return -ENOENT;
+	manager->n_cgroups = 1;
+	return 0;
+}
+
+int manager_untrack_cgroup(struct manager *manager, const char *cgroup)
+{
+	if (manager->n_cgroups == 0 || strcmp(cgroup, "/a.slice") != 0)
+		return -ENOENT;
+	manager->n_cgroups = 0;
+	return 0;
+}
+
+int manager_cgroup_at(struct manager *manager, unsigned index, struct manager_cgroup *ret_cgroup)
+{
+	if (index >= manager->n_cgroups)
+		return -ENOENT;
+	*ret_cgroup = (struct manager_cgroup){"/a.slice", 5, 3, 0, -EUSERS};
 	return 0;
 }
 

@@ -15,7 +15,7 @@ struct manager {
 	int track_result, curve_result; /* not 0: what those calls return */
 	uid_t track_uid;                /* owner of what manager_track() adds */
 	size_t n_observations;
-	unsigned n_tracked, n_untracked, n_curves, n_asked;
+	unsigned n_tracked, n_untracked, n_curves, n_asked, n_cgroups;
 	double idle_seconds; /* of the last manager_track() */
 	struct mtl_estimate_options
 	        options; /* of the last manager_curve(); pointers are not kept */

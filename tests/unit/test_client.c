@@ -396,6 +396,12 @@ static void replies_say_what_went_wrong(void **state)
 	assert_reply("{\"error\":\"io.mtld.NotEnoughObservations\",\"parameters\":{\"pid\":1,"
 	             "\"observations\":0,\"needed\":60,\"reason\":\"it sleeps\"}}",
 	        MTL_NOT_ENOUGH, "mtl: not enough yet: 0 of about 60 observations (it sleeps)\n");
+	assert_reply("{\"error\":\"io.mtld.NotEnoughObservations\",\"parameters\":{\"pid\":1,"
+	             "\"observations\":12,\"needed\":60,\"reason\":null,\"seconds\":24,"
+	             "\"basis\":\"at 2 observations a second so far\"}}",
+	        MTL_NOT_ENOUGH,
+	        "mtl: not enough yet: 12 of about 60 observations; about 24 s more, at 2 "
+	        "observations a second so far\n");
 	assert_reply("{\"error\":\"io.mtld.SamplingImpossible\",\"parameters\":{\"reason\":\"no "
 	             "CAP_BPF\",\"fix\":\"use root\"}}",
 	        MTL_IMPOSSIBLE, "mtl: sampling is impossible here: no CAP_BPF; use root\n");

@@ -79,10 +79,12 @@ static void answers_status(void **state)
 	                            json_object_array_get_idx(
 	                                    member_of(reply.parameters, "address_samples"), 0),
 	                            JSON_C_TO_STRING_PLAIN),
-	        "{\"event\":\"MEM_INST_RETIRED.ALL_LOADS\",\"pmu\":\"cpu\",\"source\":\"perfmon\",\"misses_only\":false,"
+	        "{\"event\":\"MEM_INST_RETIRED.ALL_LOADS\",\"pmu\":\"cpu\",\"source\":\"perfmon\","
+	        "\"misses_only\":false,"
 	        "\"cpus\":2,\"precise\":3,\"period\":100003,\"samples\":29,\"foreign\":1,\"zero\":"
 	        "2,"
-	        "\"kernel\":3,\"filtered\":4,\"unreadable\":8,\"delivered\":5,\"lost\":6,\"unseen\":7,\"throttled\":"
+	        "\"kernel\":3,\"filtered\":4,\"unreadable\":8,\"delivered\":5,\"lost\":6,"
+	        "\"unseen\":7,\"throttled\":"
 	        "8,"
 	        "\"starved\":0.25}");
 	context.manager->status.n_events = 0;
@@ -261,12 +263,60 @@ static void says_not_enough(void **state)
 	        MTL_OBSERVATIONS_NEEDED);
 	assert_null(string_of("reason"));
 	strcpy(process->reason, "paused");
+	process->first_curve_seconds = NAN;
 	call("Curve", "{\"pid\":100}");
 	assert_error("NotEnoughObservations");
 	assert_string_equal(string_of("reason"), "paused");
+	assert_null(member_of(reply.parameters, "seconds"));
+	process->first_curve_seconds = 12.1;
+	strcpy(process->first_curve_basis, "at 1 observation a second so far");
+	call("Curve", "{\"pid\":100}");
+	assert_error("NotEnoughObservations");
+	assert_int_equal(json_object_get_int(member_of(reply.parameters, "seconds")), 13);
+	assert_string_equal(string_of("basis"), "at 1 observation a second so far");
 	context.manager->curve_result = -EINVAL;
 	call("Curve", "{\"pid\":100}");
 	assert_error("InvalidParameter");
+}
+
+static void follows_cgroups(void **state)
+{
+	struct json_object *cgroups, *one;
+
+	(void)state;
+	call("TrackCgroup", "{\"cgroup\":\"/b.slice\"}");
+	assert_error("NoSuchCgroup");
+	assert_string_equal(string_of("cgroup"), "/b.slice");
+	call("TrackCgroup", "{}");
+	assert_string_equal(reply.error, "org.varlink.service.InvalidParameter");
+	call("TrackCgroup", "{\"cgroup\":\"/a.slice\"}");
+	assert_null(reply.error);
+	call("Status", "{}");
+	assert_success("Status");
+	cgroups = member_of(reply.parameters, "cgroups");
+	assert_int_equal(json_object_array_length(cgroups), 1);
+	one = json_object_array_get_idx(cgroups, 0);
+	assert_int_equal(json_object_get_int(member_of(one, "members")), 5);
+	assert_int_equal(json_object_get_int(member_of(one, "tracked")), 3);
+	assert_non_null(strstr(json_object_get_string(member_of(one, "reason")), "max_processes"));
+	call("UntrackCgroup", "{\"cgroup\":\"/a.slice\"}");
+	assert_null(reply.error);
+	call("UntrackCgroup", "{\"cgroup\":\"/a.slice\"}");
+	assert_error("NoSuchCgroup");
+	context.manager->track_result = -EOPNOTSUPP;
+	call("TrackCgroup", "{\"cgroup\":\"/a.slice\"}");
+	assert_error("InvalidParameter");
+	assert_non_null(strstr(string_of("reason"), "threaded"));
+	context.manager->track_result = -E2BIG;
+	call("TrackCgroup", "{\"cgroup\":\"/a.slice\"}");
+	assert_error("InvalidParameter");
+	context.manager->track_result = 0;
+	call_as(&user,
+	        "{\"method\":\"io.mtld.TrackCgroup\",\"parameters\":{\"cgroup\":\"/a.slice\"}}");
+	assert_error("PermissionDenied");
+	call_as(&user,
+	        "{\"method\":\"io.mtld.UntrackCgroup\",\"parameters\":{\"cgroup\":\"/a.slice\"}}");
+	assert_error("PermissionDenied");
 }
 
 static void judges_parameters(void **state)
@@ -442,6 +492,7 @@ int main(void)
 	        TEST(hides_dirty_names),
 	        TEST(names_errors),
 	        TEST(says_not_enough),
+	        TEST(follows_cgroups),
 	        TEST(judges_parameters),
 	        TEST(bounds_arrays),
 	        TEST(names_what_is_unknown),

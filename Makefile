@@ -74,7 +74,8 @@ SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(BPF_SRC))
 PAGE := index.html page.css page.js chart.js icon.svg
 GENERATED := $(SKELETONS) $(if $(wildcard daemon/io.mtld.varlink),$(BUILD)/io.mtld.varlink.h)
 # programs the live tests bring along, one a file
-HELPERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/machine/*.c tests/live/*.c tests/bench/*.c))
+HELPERS := $(patsubst %.c,$(BUILD)/%,$(filter-out tests/bench/memory_trace.c, \
+	$(wildcard tests/machine/*.c tests/live/*.c tests/bench/*.c)))
 
 PROGRAMS := $(BUILD)/mtld $(BUILD)/mtl $(BUILD)/libmtl.so $(BUILD)/libmtl.a
 
@@ -105,7 +106,7 @@ LIBS_test_partition_watch = $(FUSE_LIBS)
 DEPS := $(addprefix deps-,browser check deb demo fuzz format systemd)
 
 .PHONY: all demo check check-export check-browser check-library check-unit check-live check-accuracy check-big check-kernels check-systemd check-layers check-docs \
-	check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top bench bench-trace fuzz format deb install uninstall clean help \
+	check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top bench bench-real bench-trace fuzz format deb install uninstall clean help \
 	force deps $(DEPS)
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -272,6 +273,12 @@ check-systemd: $(LIVE) | deps-systemd
 	$(Q)tests/systemd/run.sh
 bench: $(LIVE) | deps-check
 	$(Q)tests/bench/run.sh
+bench-real: $(LIVE) $(BUILD)/tests/bench/memory_trace.so | deps-check
+	$(Q)tests/bench/real.sh
+$(BUILD)/tests/bench/memory_trace.so: tests/bench/memory_trace.c
+	$(Q)mkdir -p $(@D)
+	@echo '  CC       $@'
+	$(Q)$(CC) $(CFLAGS) -fPIC -shared -o $@ $<
 bench-trace: $(BUILD)/mtl $(BUILD)/tests/bench/together $(BUILD)/tests/bench/zipf $(BUILD)/tests/bench/usage | deps-check
 	$(Q)tests/bench/trace.sh
 
@@ -375,6 +382,7 @@ help:
 		'check-browser  the page and plots in Chromium, the metrics in Prometheus' \
 		'check-systemd  installed, in a container booted with systemd' \
 		'bench          bench-trace, then slowdown of watched programs, cost of mtld' \
+		'bench-real     live curves of real programs beside exact ones' \
 		'bench-trace    speed and accuracy of mtl trace' \
 		'fuzz           each fuzzer for FUZZ_SECONDS=60' \
 		'format         clang-format every source' \

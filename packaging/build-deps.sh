@@ -28,6 +28,10 @@ build    libmicrohttpd-dev  pc:libmicrohttpd
 build    zlib1g-dev         pc:zlib
 build    libpfm4-dev        h:perfmon/pfmlib.h
 build    libzydis-dev       h:Zydis/Zydis.h
+bench    qemu-user          qemu-x86_64
+bench    redis-server       redis-server
+bench    sqlite3            sqlite3
+bench    xz-utils           xz
 check    libcmocka-dev      pc:cmocka
 check    libfuse3-dev       pc:fuse3
 check    valgrind           valgrind

@@ -96,5 +96,9 @@ row 'random 512K' random --working-set 512K
 row 'scan 16M' scan --working-set 16M
 row 'memcpy 16M' memcpy --working-set 16M
 row 'chase 8M' chase --working-set 8M
+row 'hot word' hot --working-set 64K
+row 'system calls' calls --working-set 512K
+# fewer and longer windows: how often it is observed there changes from second to second
+pairs=$(((pairs + 4) / 5)) window=$(awk "BEGIN { print 10 * $window }") settle=3
 row 'pingpong' pingpong --working-set 512K
 answer_times

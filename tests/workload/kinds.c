@@ -18,6 +18,7 @@
 #include <math.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "workload.h"
 #include "zipf.h"
@@ -220,6 +221,28 @@ static uint64_t step_pingpong(struct worker *worker)
 	return n * LINE_WORDS;
 }
 
+/* One word, written all the time. */
+static uint64_t step_hot(struct worker *worker)
+{
+	volatile uint64_t *word = worker->base;
+
+	for (unsigned i = 0; i < STEP_LINES; i++)
+		*word = i;
+	return STEP_LINES;
+}
+
+/* Eight lines of a scan, then a system call that does nothing. */
+static uint64_t step_calls(struct worker *worker)
+{
+	uint64_t first, n = next_lines(worker, 8, &first), hash = worker->hash;
+
+	for (uint64_t i = first; i < first + n; i++)
+		hash = fold_line(hash, worker->base + i * LINE_WORDS);
+	worker->hash = hash;
+	syscall(SYS_getppid);
+	return n * LINE_WORDS;
+}
+
 static uint64_t step_idle(struct worker *worker)
 {
 	(void)worker;
@@ -291,6 +314,8 @@ const struct kind kinds[] = {
         {"fresh", "map 1M, touch once, unmap, at --rate", prepare_fresh, step_fresh, 1, always},
         {"pingpong", "8 lines of a scan, then a byte to a second process and back",
                 prepare_pingpong, step_pingpong, 8, cyclic},
+        {"hot", "one word, written all the time", NULL, step_hot, 1, never},
+        {"calls", "8 lines of a scan, then a system call", NULL, step_calls, 8, cyclic},
         {"idle", "sleeps", NULL, step_idle, 1, never},
         {NULL, NULL, NULL, NULL, 0, NULL},
 };

@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# real.sh [PROGRAM...]: real programs that run, their live curves against exact ones. Truth by unit_truth.sh, here;
+# the curves in real_steps.sh, where watchpoints fire. BENCH_REAL_SECONDS (20) of that machine's time each.
+# Prints a table: mean absolute error of misses per access, and of the relative miss ratio where the truth has
+# misses at the reference size, over sizes from the resolution to 32 MB.
+
+set -eu
+cd "$(dirname "$0")/../.."
+. tests/bench/units.sh
+build=${MTL_BUILD:-build}
+[ $# -gt 0 ] || set -- $unit_programs
+truth=$build/bench/real
+out=$build/bench/live
+# shellcheck disable=SC2086
+tests/bench/unit_truth.sh "$truth" "$@"
+mkdir -p "$out"
+MTL_MACHINE_MORE=xz-utils,sqlite3,python3-minimal,redis-server \
+    tests/machine/run.sh --cpus 0 --seconds "${BENCH_SECONDS:-1800}" --out "$out" \
+    --program "$build/tests/bench/usage" -- tests/bench/real_steps.sh "${BENCH_REAL_SECONDS:-20}" "$@"
+
+row() { # PROGRAM
+    jq -r -n --arg name "$1" --slurpfile live "$out/$1.json" --slurpfile truth "$truth/$1.truth.json" \
+        --argjson unit "$(cat "$out/$1.unit")" '
+        $live[0] as $l | $truth[0] as $t | ($t.accesses / $unit) as $rate |
+        def exact($size): first(range($t.sizes | length) | select($t.sizes[.] >= $size) | $t.misses[.]) / $t.accesses;
+        def round($n): . * pow(10; $n) | round / pow(10; $n);
+        [$l.points[] | select(.below_resolution | not)] as $points |
+        exact($l.reference_bytes) as $reference |
+        [$points[] | (.misses_per_second / $rate - exact(.size_bytes)) | fabs] as $absolute |
+        [$points[] | select($reference > 1e-5 and .relative_miss_ratio != null) |
+            (.relative_miss_ratio - exact(.size_bytes) / $reference) | fabs] as $relative |
+        [$points[] | select(.low / $rate <= exact(.size_bytes) and exact(.size_bytes) <= .high / $rate)] as $inside |
+        "| \($name) | \($t.accesses / 1e6 | round(1)) M | \($t.distinct * 64 / 1048576 | round(1)) MB | " +
+        "\($l.footprint_bytes / 1048576 | round(1)) MB | \($l.resolution_bytes / 1024 | round(0)) K | \($l.observations) | " +
+        "\($absolute | add / length | round(4)) (\($absolute | max | round(4))) | " +
+        "\(if $relative | length > 0 then ($relative | add / length | round(3)) else "none" end) | " +
+        "\($inside | length) of \($points | length) |"'
+}
+
+echo '| program | accesses a unit | truth, all data | footprint | resolution | observations | misses per access: mean error (greatest) | relative miss ratio: mean error | truth within the interval |'
+echo '|---|--:|--:|--:|--:|--:|--:|--:|--:|'
+for program; do
+    [ ! -s "$out/$program.json" ] || row "$program"
+done

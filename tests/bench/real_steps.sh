@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# real_steps.sh SECONDS PROGRAM...: runs where watchpoints fire, started by real.sh. Of each real program (units.sh),
+# doing its units over and over in one process, the curve after SECONDS and the CPU time of a unit:
+# OUT/PROGRAM.json, OUT/PROGRAM.unit.
+
+set -eu
+. tests/bench/units.sh
+seconds=$1
+shift
+work=$(mktemp -d)
+export MTL_SOCKET=$work/socket LC_ALL=C PYTHONHASHSEED=0 redis_socket=$work/redis.sock
+clean_up() {
+    kill ${target:-} ${feeder:-} ${daemon:-} 2>/dev/null || true
+    rm -rf "$work"
+}
+trap clean_up EXIT
+trap 'exit 1' INT TERM
+
+# with more observations than 1 % gives a machine that is so slow (tests/live/common.sh)
+if [ "$MTL_MACHINE" = emulated ]; then
+    printf '%s\n' '[mtld]' 'max_overhead = 10%' 'max_daemon_cpu = 50%' >"$work/mtld.conf"
+else
+    : >"$work/mtld.conf"
+fi
+mtld --socket "$MTL_SOCKET" --config "$work/mtld.conf" 2>"$OUT/mtld.log" &
+daemon=$!
+until mtl status >/dev/null 2>&1; do sleep 0.1; done
+cd "$work"
+make_inputs .
+
+cpu_of() { awk '{ printf "%.6f\n", $1 / 1e9 }' "/proc/$1/schedstat"; }
+
+redis_up() {
+    eval "$(unit_command redis-server 1)" >/dev/null 2>&1 &
+    target=$!
+    until [ "$(redis-cli -s "$redis_socket" ping 2>/dev/null)" = PONG ]; do sleep 0.1; done
+    feed_units 1
+}
+
+forever() { while :; do feed_units 1; done; }
+
+# CPU seconds of a unit: those of 6 less those of 2
+unit_seconds() { # PROGRAM
+    if [ "$1" = redis-server ]; then
+        redis_up
+        before=$(cpu_of $target)
+        feed_units 4
+        after=$(cpu_of $target)
+        kill $target
+        wait $target || true
+        echo "$before $after" | awk '{ print ($2 - $1) / 4 }'
+        return
+    fi
+    for n in 2 6; do
+        # shellcheck disable=SC2046
+        eval usage "$work/usage" $(unit_command "$1" $n) >/dev/null 2>&1
+    done
+    awk '{ v[NR] = $1 } END { print (v[2] - v[1]) / 4 }' "$work/usage"
+    rm "$work/usage"
+}
+
+run() { # PROGRAM
+    if [ "$1" = redis-server ]; then
+        redis_up
+        forever &
+        feeder=$!
+    else
+        # shellcheck disable=SC2046
+        eval exec_in_background $(unit_command "$1" 2000)
+    fi
+}
+
+exec_in_background() {
+    "$@" >/dev/null 2>&1 &
+    target=$!
+}
+
+for program; do
+    unit_seconds "$program" >"$OUT/$program.unit"
+    run "$program"
+    sleep 1
+    mtl track "$target"
+    sleep "$seconds"
+    mtl curve "$target" --json --reference 256K \
+        --sizes 32K,46336,64K,92672,128K,185344,256K,370752,512K,741440,1M,1482880,2M,2965824,4M,5931648,8M,11863296,16M,23726592,32M \
+        >"$OUT/$program.json" || echo "no curve of $program" >&2
+    kill $target ${feeder:-} 2>/dev/null || true
+    wait $target 2>/dev/null || true
+    feeder=
+    echo "$program: $(cat "$OUT/$program.unit") s a unit, $(jq -r .observations "$OUT/$program.json") observations" >&2
+done
+target=

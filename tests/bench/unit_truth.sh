@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# unit_truth.sh DIR [PROGRAM...]: what one unit of each real program (units.sh) misses at every size, exactly:
+# DIR/PROGRAM.truth.json = {accesses, distinct, sizes: [...], misses: [...]}.
+#
+# One process does one unit, another two, both in qemu's user-mode emulator with memory_trace.c; mtl trace
+# makes exact curves of the data accesses of either, and the difference is a unit in the steady state. The
+# emulator is that of the emulated machine (tests/machine), so that libraries choose the same code in
+# both. What is there already is kept.
+
+set -eu
+cd "$(dirname "$0")/../.."
+. tests/bench/units.sh
+packaging/build-deps.sh bench >&2
+build=$(realpath "${MTL_BUILD:-build}")
+mkdir -p "$1"
+dir=$(realpath "$1")
+shift
+[ $# -gt 0 ] || set -- $unit_programs
+export LC_ALL=C PYTHONHASHSEED=0
+work=$(mktemp -d "$dir/truth.XXXXXX")
+trap 'kill ${server:-} 2>/dev/null || true; rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+make_inputs "$work"
+
+# one size every factor of sqrt(2) from 4 KiB to 64 MiB
+sizes() { awk 'BEGIN { for (i = 24; i <= 52; i++) print int(2 ^ (i / 2) / 64 + 0.5) * 64 }' | paste -sd, -; }
+
+traced_run() { # COMMAND...
+    program=$(command -v "$1")
+    shift
+    qemu-x86_64 -cpu max -plugin "$build/tests/bench/memory_trace.so,out=$work/trace" "$program" "$@"
+}
+
+ready() {
+    for _ in $(seq 600); do
+        [ "$(redis-cli -s "$work/redis.sock" ping 2>/dev/null)" != PONG ] || return 0
+        sleep 0.2
+    done
+    echo "unit_truth.sh: redis-server does not answer" >&2
+    return 1
+}
+
+served() { # N
+    redis_socket=$work/redis.sock
+    # shellcheck disable=SC2046
+    eval traced_run $(unit_command redis-server "$1") >/dev/null &
+    server=$!
+    ready
+    feed_units "$1"
+    redis-cli -s "$redis_socket" shutdown nosave 2>/dev/null || true
+    wait $server
+    server=
+}
+
+traced() { # PROGRAM N: the exact curve of N units
+    rm -f "$work/trace"
+    mkfifo "$work/trace"
+    "$build/mtl" trace - --format u64 --json --sizes "$(sizes)" <"$work/trace" >"$work/$2.json" &
+    reader=$!
+    (
+        cd "$work"
+        if [ "$1" = redis-server ]; then
+            served "$2"
+        else
+            # shellcheck disable=SC2046
+            eval traced_run $(unit_command "$1" "$2") >/dev/null
+        fi
+    )
+    wait $reader
+}
+
+truth() { # PROGRAM
+    [ ! -e "$dir/$1.truth.json" ] || return 0
+    command -v "$(unit_needs "$1")" >/dev/null || { echo "no $1 here: left out" >&2; return 0; }
+    echo "tracing one and two units of $1" >&2
+    traced "$1" 1
+    traced "$1" 2
+    jq -s '(.[1].accesses - .[0].accesses) as $accesses | {
+            accesses: $accesses, distinct: .[1].distinct,
+            sizes: [.[1].points[] | .size_bytes],
+            misses: [.[1].accesses as $a2 | .[0].accesses as $a1 | .[0].points as $one | .[1].points | to_entries[] |
+                .value.miss_ratio * $a2 - $one[.key].miss_ratio * $a1] }' \
+        "$work/1.json" "$work/2.json" >"$work/truth"
+    mv "$work/truth" "$dir/$1.truth.json"
+}
+
+for program; do
+    truth "$program"
+done

@@ -16,6 +16,9 @@
  * that a program is given, but in the kernel's structure behind it. Where that cannot be read
  * (lockdown) `can_look` is cleared before loading, and the verifier drops the code.
  *
+ * A sample known to be a miss may begin a visit to its line (docs/THEORY.md): such a one is told
+ * twice, to the ring above like any other and, by lot, to the armer that watches for the visit's end.
+ *
  * The ring wakes mtld when it is half full; below that, mtld comes by itself.
  */
 #include "address_ring.bpf.h"
@@ -43,6 +46,46 @@ static __always_inline void look_behind(struct bpf_perf_event_data *ctx, struct 
 	if ((flags & PERF_SAMPLE_DATA_SRC) &&
 	        !bpf_core_read(&source, sizeof(source), &data->data_src))
 		sample->data_src = source.val;
+}
+
+static __always_inline bool is_miss(const struct mtl_event_slot *slot, __u64 data_src)
+{
+	return slot->misses == MTL_MISSES_ALL ||
+		(slot->misses == MTL_MISSES_TOLD && mtl_load_missed(data_src));
+}
+
+/* Some of them, drawn by lot, go to the armer of this CPU at once: it preempts the thread. */
+static __always_inline void begin_visit(struct mtl_process *process, const struct mtl_address *address)
+{
+	void *ring = hit_ring_here();
+	struct mtl_hit *miss = ring ? bpf_ringbuf_reserve(ring, sizeof(*miss), 0) : NULL;
+
+	if (!miss)
+		return;
+	miss->clock = mtl_clock_at(process->clock, bpf_ktime_get_ns());
+	miss->process = address->process;
+	miss->sequence = 0;
+	miss->slot = MTL_SLOT_MISS;
+	miss->reborn = 0;
+	miss->address = address->address;
+	miss->period = address->period;
+	bpf_ringbuf_submit(miss, BPF_RB_FORCE_WAKEUP);
+}
+
+static __always_inline void note_miss(struct mtl_process *process, const struct mtl_event_slot *slot,
+	const struct mtl_address *address)
+{
+	__u32 index = address->process;
+	struct mtl_counts *its;
+
+	if ((__s64)address->address <= 0 || !is_miss(slot, address->data_src))
+		return;
+	its = bpf_map_lookup_elem(&counts, &index);
+	if (!its)
+		return;
+	__sync_fetch_and_add(&its->misses, 1);
+	if (its->visit_part && bpf_get_prandom_u32() <= its->visit_part)
+		begin_visit(process, address);
 }
 
 /* Whatever becomes of the sample itself. */
@@ -101,6 +144,7 @@ int address_sample(struct bpf_perf_event_data *ctx)
 	address.tgid = tgid;
 	address.event = cookie / MTL_CPUS_MAX;
 	count_accesses(slot, &address);
+	note_miss(process, slot, &address);
 	take(slot, &address);
 	return 0;
 }

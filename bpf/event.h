@@ -30,6 +30,7 @@
 #define MTL_CPU_ELSEWHERE (MTL_CPUS_MAX - 1) /* its ring takes the hits of CPUs without one */
 #define MTL_CPU_UNKNOWN 0xffffffffU /* not switched in since it is tracked */
 #define MTL_SLOTS 4
+#define MTL_SLOT_MISS MTL_SLOTS
 #define MTL_EVENTS 8 /* kinds of address samples at once */
 #define MTL_COUNTERS 6 /* kinds of counted events; on each CPU one event a kind at most */
 #define MTL_CLOCK_SHIFT 12
@@ -75,8 +76,10 @@ struct mtl_hit {
 	__u64 clock;    /* process CPU time, ns */
 	__u32 process;  /* index */
 	__u32 sequence; /* of the watch */
-	__u32 slot;
-	__u32 reborn; /* 1: the page was faulted in anew after arming */
+	__u32 slot;     /* MTL_SLOT_MISS: no trap; a miss that begins a visit to its line */
+	__u32 reborn;   /* 1: the page was faulted in anew after arming */
+	__u64 address;  /* MTL_SLOT_MISS: where */
+	__u64 period;   /* MTL_SLOT_MISS: events that it stands for */
 };
 
 enum mtl_life_kind {
@@ -106,8 +109,16 @@ struct mtl_event_slot {
 	__u64 filtered;    /* bpf: a load that hit, where only misses are wanted */
 	__u64 delivered;   /* bpf */
 	__u64 lost;        /* bpf: found no room in the ring */
-	__u32 misses_only; /* mtld */
+	__u16 misses_only; /* mtld */
+	__u16 misses;      /* mtld: enum mtl_misses */
 	__u32 accesses;    /* mtld: enum mtl_accesses */
+};
+
+/* Which samples of an event are known to be misses of the L1 cache. */
+enum mtl_misses {
+	MTL_MISSES_NONE,
+	MTL_MISSES_ALL,
+	MTL_MISSES_TOLD, /* those whose data_src says so */
 };
 
 /* Which samples of an event stand for memory accesses, each for as many as its period. */
@@ -124,7 +135,9 @@ struct mtl_counts {
 	__u64 running_ns[MTL_COUNTERS]; /* bpf: in so much of its CPU time they were counted */
 	__u64 cpu_ns;                   /* bpf: CPU time of these slices */
 	__u64 sampled;                  /* bpf: accesses that its address samples stand for */
-	__u64 reserved[2];
+	__u64 misses;                   /* bpf: address samples known to be misses */
+	__u32 visit_part; /* mtld: of its misses told, so many of 2^32 begin a visit; 0: none */
+	__u32 reserved;
 };
 
 struct mtl_address {
@@ -164,7 +177,7 @@ struct mtl_task_time {
 _Static_assert(sizeof(struct mtl_process) == 128, "mtl_process has no holes");
 _Static_assert(sizeof(struct mtl_cpu) == 64, "mtl_cpu is one cache line");
 _Static_assert(sizeof(struct mtl_costs) == 48, "mtl_costs has no holes");
-_Static_assert(sizeof(struct mtl_hit) == 24, "mtl_hit has no holes");
+_Static_assert(sizeof(struct mtl_hit) == 40, "mtl_hit has no holes");
 _Static_assert(sizeof(struct mtl_life) == 24, "mtl_life has no holes");
 _Static_assert(sizeof(struct mtl_event_slot) == 64, "mtl_event_slot is one cache line");
 _Static_assert(sizeof(struct mtl_counts) == 128, "mtl_counts has no holes");
@@ -181,6 +194,14 @@ static inline int mtl_load_hit(__u64 data_src)
 
 	return (source.mem_lvl & PERF_MEM_LVL_HIT) &&
 		(source.mem_lvl & (PERF_MEM_LVL_L1 | PERF_MEM_LVL_LFB));
+}
+
+/* Whether data_src says that it was not there; what is unknown was. */
+static inline int mtl_load_missed(__u64 data_src)
+{
+	union perf_mem_data_src source = {.val = data_src};
+
+	return (source.mem_lvl & (PERF_MEM_LVL_HIT | PERF_MEM_LVL_MISS)) && !mtl_load_hit(data_src);
 }
 
 /* CPU time in ns (modulo 2^52) that the clock word shows at `now`. */

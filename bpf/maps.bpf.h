@@ -129,6 +129,15 @@ static __always_inline struct mtl_process *process_of(__u32 tgid, __u32 *ret_ind
 	return process_at(*index);
 }
 
+/* The ring that the armer of this CPU waits for, or of the one that stands in for it. */
+static __always_inline void *hit_ring_here(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), elsewhere = MTL_CPU_ELSEWHERE;
+	void *ring = bpf_map_lookup_elem(&hit_rings, &cpu);
+
+	return ring ? ring : bpf_map_lookup_elem(&hit_rings, &elsewhere);
+}
+
 static __always_inline void count_lost(__u32 index)
 {
 	struct mtl_process *process = process_at(index);

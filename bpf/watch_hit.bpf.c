@@ -27,17 +27,9 @@ static __always_inline void take_off_clock(struct mtl_process *process)
 		__sync_fetch_and_add(&process->clock, -(cost->trap_ns << MTL_CLOCK_SHIFT));
 }
 
-static __always_inline void *ring_here(void)
-{
-	__u32 cpu = bpf_get_smp_processor_id(), elsewhere = MTL_CPU_ELSEWHERE;
-	void *ring = bpf_map_lookup_elem(&hit_rings, &cpu);
-
-	return ring ? ring : bpf_map_lookup_elem(&hit_rings, &elsewhere);
-}
-
 static __always_inline void deliver(struct mtl_process *process, __u32 index, int slot, __u64 now)
 {
-	void *ring = ring_here();
+	void *ring = hit_ring_here();
 	struct mtl_hit *hit = ring ? bpf_ringbuf_reserve(ring, sizeof(*hit), 0) : NULL;
 
 	if (!hit) {
@@ -48,6 +40,7 @@ static __always_inline void deliver(struct mtl_process *process, __u32 index, in
 	hit->process = index;
 	hit->sequence = process->sequence;
 	hit->slot = slot;
+	hit->address = hit->period = 0;
 	hit->reborn = process->reborn == process->sequence;
 	bpf_ringbuf_submit(hit, BPF_RB_FORCE_WAKEUP);
 }

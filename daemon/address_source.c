@@ -121,6 +121,13 @@ enum mtl_accesses address_source_accesses(enum pmu_event_kind kind)
 	return pmu_event_is_sampled(kind) ? by_kind[kind] : MTL_ACCESSES_NONE;
 }
 
+enum mtl_misses address_source_misses(const struct pmu_event *event, bool sees_levels)
+{
+	if (event->kind == PMU_LOAD_MISSES || event->kind == PMU_PAGE_FAULTS)
+		return MTL_MISSES_ALL;
+	return event->data_src_tells_misses && sees_levels ? MTL_MISSES_TOLD : MTL_MISSES_NONE;
+}
+
 static int add_event(struct address_source *addresses, const struct pmu_event *event)
 {
 	unsigned number = addresses->n_events;
@@ -139,6 +146,8 @@ static int add_event(struct address_source *addresses, const struct pmu_event *e
 	for (unsigned cpu = 0; cpu < MTL_CPUS_MAX; cpu++) {
 		slots_of(addresses, number)[cpu].misses_only = added->misses_only;
 		slots_of(addresses, number)[cpu].accesses = address_source_accesses(event->kind);
+		slots_of(addresses, number)[cpu].misses =
+		        address_source_misses(event, source_sees_levels(addresses->source));
 	}
 	addresses->n_events++;
 	return 0;

@@ -51,6 +51,10 @@ struct address_source *address_source_free(struct address_source *addresses);
  * samples of the clock, nor misses alone. */
 enum mtl_accesses address_source_accesses(enum pmu_event_kind kind);
 
+/* Which samples of an event are misses of the L1 cache, if levels can be read. Page faults stand in
+ * for all of them. */
+enum mtl_misses address_source_misses(const struct pmu_event *event, bool sees_levels);
+
 /* Opens all events on all their CPUs and turns them on. On error nothing is open, and the event
  * that was refused has its `error`. */
 int address_source_start(struct address_source *addresses);

@@ -15,6 +15,10 @@
  * A watch occupies its process until its deadline, whether it was hit early or not: the next moment
  * that may count is thereby independent of what was seen. The deadline was drawn with the line.
  *
+ * In slices of time that are drawn in advance the process belongs to reuse times instead: moments then
+ * pass it by, and a miss that BPF tells of wakes the armer, which comes again when the visit is over
+ * and arms for the gap that ends it (visit.h).
+ *
  * One lock (priority-inheriting) guards the targets; it is never held across anything slow.
  */
 #include "armer.h"
@@ -55,7 +59,9 @@ static void moment_has_come(struct armer *armer)
 
 	if (!target || target->paused || erand48(armer->random) * armer->pace >= target->pace)
 		return;
-	if (target->flight.armed ||
+	if (target_yields(target))
+		return;
+	if (target->flight.armed || target->visits.waiting ||
 		source_clock(armer->sampler->source, target->index) < target->flight.busy_until)
 		target->counts.busy++;
 	else if (!target->queued)
@@ -64,7 +70,7 @@ static void moment_has_come(struct armer *armer)
 		target_launch(target, armer->cpu);
 }
 
-/* Sees to all deadlines of this armer; returns when the next one may be due. */
+/* Sees to all deadlines of this armer, and to visits that are over; returns when to look again. */
 static uint64_t see_to_deadlines(struct armer *armer)
 {
 	uint64_t next = NEVER;
@@ -73,12 +79,13 @@ static uint64_t see_to_deadlines(struct armer *armer)
 		for (uint64_t left = armer->sampler->flying.bits[word]; left; left &= left - 1) {
 			struct target *target =
 				armer->sampler->targets[word * 64 + __builtin_ctzll(left)];
+			uint64_t due = NEVER;
 
-			if (target->flight.cpu == armer->cpu) {
-				uint64_t due = target_see_to_deadline(target);
-
-				next = due < next ? due : next;
-			}
+			if (!target->flight.armed)
+				due = target_see_to_visit(target, armer->cpu);
+			else if (target->flight.cpu == armer->cpu)
+				due = target_see_to_deadline(target);
+			next = due < next ? due : next;
 		}
 	return next;
 }
@@ -139,7 +146,9 @@ static void on_hit(void *userdata, const struct mtl_hit *hit)
 	const struct armer *armer = userdata;
 	struct target *target = armer->sampler->targets[hit->process];
 
-	if (target)
+	if (target && hit->slot == MTL_SLOT_MISS)
+		target_miss(target, hit, armer->cpu);
+	else if (target)
 		target_hit(target, hit);
 }
 

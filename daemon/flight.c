@@ -42,7 +42,8 @@ static float touched_seconds(const struct target *target, unsigned slot)
 
 	if (flight->touched[slot] == NEVER)
 		return INFINITY;
-	ns = (double)flight->touched[slot] - (double)flight->moment - target->shift_ns;
+	ns = (double)flight->touched[slot] - (double)flight->moment -
+		(flight->visit ? 0 : target->shift_ns);
 	if (ns > (double)flight->candidate.deadline_ns)
 		return INFINITY;
 	return ns > 0 ? ns / 1e9 : 0;
@@ -51,14 +52,15 @@ static float touched_seconds(const struct target *target, unsigned slot)
 static void record(struct target *target)
 {
 	const struct flight *flight = &target->flight;
+	struct landed *landed = &target->landed[flight->visit];
 	struct mtl_observation *observation;
 
-	if (target->n_finished == SAMPLER_FINISHED) {
+	if (landed->n == SAMPLER_FINISHED) {
 		target->counts.lost++;
 		return;
 	}
-	target->finished_at[target->n_finished] = flight->candidate.address[0];
-	observation = &target->finished[target->n_finished++];
+	landed->address[landed->n] = flight->candidate.address[0];
+	observation = &landed->seen[landed->n++];
 	*observation = (struct mtl_observation){
 		.moment = flight->moment / 1e9,
 		.deadline = flight->candidate.deadline_ns / 1e9,
@@ -112,41 +114,148 @@ int target_open(struct target *target, unsigned begin, unsigned end)
 	return target->watch.n_threads && r != -ENOSPC && r != -EMFILE ? 0 : error;
 }
 
-void target_launch(struct target *target, unsigned cpu)
+/* From `cpu`; false: the kernel refuses. */
+static bool arm(struct target *target, struct candidate *candidate, unsigned cpu)
 {
 	struct flight *flight = &target->flight;
-	struct candidate candidate = target->queue[target->head];
 	int r = target->watch.n_threads ? 0 : target_open(target, 0, target->n_tids);
 
-	if (candidate.slots > target->watch.slots)
-		candidate.slots = target->watch.slots;
+	if (candidate->slots > target->watch.slots)
+		candidate->slots = target->watch.slots;
 	if (r >= 0) {
-		publish(target, &candidate);
-		r = watch_arm(&target->watch, candidate.address, candidate.slots);
+		publish(target, candidate);
+		r = watch_arm(&target->watch, candidate->address, candidate->slots);
 	}
 	target->counts.error = r;
-	target->head = (target->head + 1) % SAMPLER_QUEUE;
-	target->queued--;
 	if (r < 0) {
 		watch_disarm(&target->watch);
 		unpublish(target->process);
 		target->counts.refused++;
-		return;
+		return false;
 	}
 	*flight = (struct flight){
 		.armed = true,
-		.candidate = candidate,
+		.candidate = *candidate,
 		.moment = source_clock(target->source, target->index),
 		.wall = source_now(),
-		.pending = (1U << candidate.slots) - 1,
+		.pending = (1U << candidate->slots) - 1,
 		.cpu = cpu,
 		.switches = target->process->switches,
 	};
-	flight->busy_until = flight->moment + candidate.deadline_ns;
+	flight->busy_until = flight->moment + candidate->deadline_ns;
 	for (unsigned slot = 0; slot < MTL_SLOTS; slot++)
 		flight->touched[slot] = NEVER;
 	target->flying->bits[target->index / 64] |= 1ULL << target->index % 64;
 	target->counts.arms++;
+	return true;
+}
+
+void target_launch(struct target *target, unsigned cpu)
+{
+	struct candidate candidate = target->queue[target->head];
+
+	candidate.deadline_ns = visits_deadline(&target->visits,
+		source_clock(target->source, target->index), candidate.deadline_ns);
+	if (candidate.deadline_ns == 0) {
+		target->counts.woken++;
+		return;
+	}
+	target->head = (target->head + 1) % SAMPLER_QUEUE;
+	target->queued--;
+	arm(target, &candidate, cpu);
+}
+
+/* ---- visits ---- */
+
+static void set_flying(struct target *target, bool flying)
+{
+	uint64_t bit = 1ULL << target->index % 64;
+
+	target->flying->bits[target->index / 64] &= ~bit;
+	target->flying->bits[target->index / 64] |= flying ? bit : 0;
+}
+
+void target_leave(struct target *target)
+{
+	target->visits.waiting = false;
+	set_flying(target, target->flight.armed);
+}
+
+void target_turn(struct target *target)
+{
+	uint64_t clock = source_clock(target->source, target->index);
+
+	source_set_visit_part(target->source, target->index,
+		target->paused ? 0 : visits_part(&target->visits, clock));
+}
+
+bool target_yields(struct target *target)
+{
+	if (!visits_have_turn(&target->visits, source_clock(target->source, target->index)))
+		return false;
+	target->counts.woken++;
+	return true;
+}
+
+void target_miss(struct target *target, const struct mtl_hit *miss, unsigned cpu)
+{
+	uint64_t clock = source_clock(target->source, target->index);
+
+	target->counts.woken++;
+	if (target->paused || target->flight.armed || clock < target->flight.busy_until)
+		return;
+	if (visits_begin(&target->visits, miss, clock, cpu))
+		set_flying(target, true);
+	else
+		target_turn(target);
+}
+
+/* Its times count from the miss, and so does its deadline. */
+static void launch_visit(struct target *target)
+{
+	struct visits *visits = &target->visits;
+	struct candidate candidate = visits_candidate(
+		visits, target->watch.slots_wanted, target->watch.length == MTL_LINE_BYTES);
+	struct flight *flight = &target->flight;
+	bool late;
+
+	target_leave(target);
+	if (!arm(target, &candidate, visits->cpu))
+		return;
+	late = visits_late(visits, flight->moment);
+	target->counts.visits++;
+	flight->visit = true;
+	flight->moment = visits->sampled;
+	flight->busy_until = flight->moment + candidate.deadline_ns;
+	if (!late)
+		return;
+	target->counts.late++;
+	target_land(target, false);
+}
+
+/* When to look again at what is due after `left` ns of the process's CPU time. */
+static uint64_t look_again(const struct target *target, uint64_t left, unsigned *naps)
+{
+	uint64_t running = target->process->clock & MTL_CLOCK_RUNNING, now = source_now();
+
+	*naps = running ? 0 : *naps + 1;
+	if (running)
+		return now + left / running + 1000;
+	return now + left + (100000ULL << (*naps < 12 ? *naps : 12));
+}
+
+uint64_t target_see_to_visit(struct target *target, unsigned cpu)
+{
+	struct visits *visits = &target->visits;
+	int64_t left;
+
+	if (!visits->waiting || visits->cpu != cpu)
+		return NEVER;
+	left = visits_left(visits, source_clock(target->source, target->index));
+	if (left > 0)
+		return look_again(target, left, &visits->naps);
+	launch_visit(target);
+	return target->flight.armed ? target_see_to_deadline(target) : NEVER;
 }
 
 void target_hit(struct target *target, const struct mtl_hit *hit)
@@ -170,8 +279,7 @@ void target_hit(struct target *target, const struct mtl_hit *hit)
 uint64_t target_see_to_deadline(struct target *target)
 {
 	struct flight *flight = &target->flight;
-	uint64_t word = target->process->clock, now = source_now();
-	uint64_t running = word & MTL_CLOCK_RUNNING, clock = mtl_clock_at(word, now);
+	uint64_t clock = mtl_clock_at(target->process->clock, source_now());
 	uint64_t left = mtl_clock_between(clock, flight->busy_until) +
 		(uint64_t)fmax(0, target->shift_ns);
 
@@ -179,8 +287,5 @@ uint64_t target_see_to_deadline(struct target *target)
 		target_land(target, true);
 		return NEVER;
 	}
-	flight->naps = running ? 0 : flight->naps + 1;
-	if (running)
-		return now + left / running + 1000;
-	return now + left + (100000ULL << (flight->naps < 12 ? flight->naps : 12));
+	return look_again(target, left, &flight->naps);
 }

@@ -15,8 +15,9 @@
 
 struct flight {
 	bool armed;
+	bool visit; /* armed at the end of one: times count from its miss */
 	struct candidate candidate;
-	uint64_t moment, wall;       /* process clock and CLOCK_MONOTONIC at arming */
+	uint64_t moment, wall;       /* process clock and CLOCK_MONOTONIC at arming; of a visit, at its miss */
 	uint64_t busy_until;         /* process clock: the process is occupied until then */
 	uint64_t touched[MTL_SLOTS]; /* process clock; NEVER: not yet */
 	unsigned pending;            /* slots still on, bit mask */
@@ -25,9 +26,16 @@ struct flight {
 	unsigned naps;               /* deadline checks in a row that found the process asleep */
 };
 
-/* A bit a target, 1: in flight. Armers go through these only, of 1024. */
+/* A bit a target, 1: in flight, or a visit waits. Armers go through these only, of 1024. */
 struct flying {
 	uint64_t bits[MTL_PROCESSES_MAX / 64];
+};
+
+/* Observations that nobody has taken yet. */
+struct landed {
+	struct mtl_observation seen[SAMPLER_FINISHED];
+	uint64_t address[SAMPLER_FINISHED];
+	unsigned n;
 };
 
 struct target {
@@ -44,9 +52,8 @@ struct target {
 	struct candidate queue[SAMPLER_QUEUE];
 	unsigned head, queued;
 	struct flight flight;
-	struct mtl_observation finished[SAMPLER_FINISHED];
-	uint64_t finished_at[SAMPLER_FINISHED]; /* addresses */
-	unsigned n_finished;
+	struct visits visits;
+	struct landed landed[2]; /* residual times, reuse times */
 	uint64_t observations;
 	struct sampler_counts counts;
 };
@@ -58,6 +65,22 @@ void target_close(struct target *target);
 
 /* Arms the next candidate from `cpu`. The caller has made sure that there is one, and no flight. */
 void target_launch(struct target *target, unsigned cpu);
+
+/* A sampled miss: begins a visit, when it is the turn of one; `cpu` arms when it is over. */
+void target_miss(struct target *target, const struct mtl_hit *miss, unsigned cpu);
+
+/* The visit that waits is given up. */
+void target_leave(struct target *target);
+
+/* Arms for the visit that waits for `cpu`, if it is over, or tells when to look again (NEVER: none
+ * waits). */
+uint64_t target_see_to_visit(struct target *target, unsigned cpu);
+
+/* Whether this moment of residual times is to be left to reuse times. */
+bool target_yields(struct target *target);
+
+/* Tells BPF whether misses may begin visits now. */
+void target_turn(struct target *target);
 
 /* Ends the flight, if there is one; keep: as an observation. */
 void target_land(struct target *target, bool keep);

@@ -3,6 +3,7 @@
  * Staying under the promised overhead.
  *
  *     cost of a period = arms x arm + hits x trap + empty moments x moment
+ *                        (those that fell to reuse times, and armers woken by misses, with them)
  *                      + switches while armed x switch_on + switches while open x switch_open
  *     overhead         = (cost + address samples x sample) / CPU time of the target
  *     arms a second    = (MARGIN x max_overhead - what samples took) / (cost per arm)
@@ -74,7 +75,8 @@ static double cost_of(const struct governor *governor, const struct governor_pri
 	double open_switches = governor->close_between ? 0 : delta->switches;
 
 	return delta->arms * (prices->arm + (governor->close_between ? prices->open : 0)) +
-		delta->hits * prices->trap + (delta->busy + delta->starved) * prices->moment +
+		delta->hits * prices->trap +
+		(delta->busy + delta->starved + delta->woken) * prices->moment +
 		delta->armed_switches * prices->switch_on + open_switches * prices->switch_open;
 }
 

@@ -217,35 +217,6 @@ static unsigned below(struct planner *planner, unsigned n)
 	return (unsigned)(erand48(planner->random) * n);
 }
 
-static double log_uniform(struct planner *planner, double low, double high)
-{
-	return low * pow(high / low, erand48(planner->random));
-}
-
-static double draw_deadline(struct planner *planner, const struct planner_deadlines *deadlines)
-{
-	if (deadlines->limit > deadlines->longest && erand48(planner->random) < PLANNER_TAIL)
-		return log_uniform(planner, deadlines->longest, deadlines->limit);
-	return log_uniform(planner, deadlines->shortest, deadlines->longest);
-}
-
-/* `slots` different words of the line, in random order. */
-static void pick_words(
-        struct planner *planner, uint64_t line, unsigned slots, uint64_t *ret_address)
-{
-	unsigned words[MTL_WORDS_PER_LINE];
-
-	for (unsigned i = 0; i < MTL_WORDS_PER_LINE; i++)
-		words[i] = i;
-	for (unsigned i = 0; i < slots; i++) {
-		unsigned other = i + below(planner, MTL_WORDS_PER_LINE - i), word = words[other];
-
-		words[other] = words[i];
-		words[i] = word;
-		ret_address[i] = line + word * 8;
-	}
-}
-
 static uint64_t nth_present(const uint64_t *entries, unsigned n)
 {
 	for (unsigned page = 0;; page++)
@@ -404,16 +375,11 @@ int planner_draw(struct planner *planner, const struct planner_deadlines *deadli
 	count_blocks(planner, &place);
 	line = place.page * PAGE + below(planner, LINES_PER_PAGE) * MTL_LINE_BYTES;
 	*ret_candidate = (struct candidate){
-	        .slots = whole_line ? 1 : slots,
-	        .whole_line = whole_line,
 	        .weight = LINES_PER_PAGE / heat_probability(&planner->heat, &planner->now, &place) /
 	                  (expected * planner->excess),
-	        .deadline_ns = draw_deadline(planner, deadlines) * 1e9,
+	        .deadline_ns = candidate_deadline(deadlines, planner->random) * 1e9,
 	};
-	if (whole_line)
-		ret_candidate->address[0] = line;
-	else
-		pick_words(planner, line, slots, ret_candidate->address);
+	candidate_cover(ret_candidate, line, slots, whole_line, planner->random);
 	return 0;
 }
 

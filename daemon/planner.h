@@ -13,14 +13,6 @@
 
 struct planner;
 
-/* Shape of the deadlines: log-uniform up to `longest`, a few (PLANNER_TAIL) beyond it up to
- * `limit`. */
-struct planner_deadlines {
-	double shortest, longest, limit; /* seconds of CPU time */
-};
-
-#define PLANNER_TAIL 0.015
-
 int planner_new(const char *root, pid_t pid, uint64_t seed, struct planner **ret_planner);
 struct planner *planner_free(struct planner *planner);
 

@@ -153,6 +153,8 @@ int sampler_add(struct sampler *sampler, uint32_t index, unsigned slots, unsigne
 	target->source = sampler->source;
 	target->process = source_process(sampler->source, index);
 	target->shift_ns = sampler->shift_ns;
+	for (unsigned i = 0; i < 3; i++)
+		target->visits.random[i] = source_now() >> 8 * i;
 	watch_init(&target->watch, source_watch_program(sampler->source), sampler->method, slots, length);
 	sampler_lock(sampler);
 	sampler->targets[index] = target;
@@ -247,6 +249,8 @@ void sampler_pause(struct sampler *sampler, uint32_t index, bool paused)
 		target_close(target);
 	}
 	target->paused = paused;
+	target_leave(target);
+	target_turn(target);
 	sampler_unlock(sampler);
 }
 
@@ -258,8 +262,9 @@ void sampler_forget(struct sampler *sampler, uint32_t index)
 	target = sampler->targets[index];
 	target_land(target, false);
 	target_close(target);
+	target_leave(target);
 	target->queued = 0;
-	target->n_finished = 0;
+	target->landed[0].n = target->landed[1].n = 0;
 	sampler_unlock(sampler);
 }
 
@@ -274,6 +279,24 @@ void sampler_set_pace(struct sampler *sampler, uint32_t index, double arms_per_c
 	target->close_between = close_between;
 	if (close_between && !target->flight.armed)
 		target_close(target);
+	sampler_unlock(sampler);
+}
+
+void sampler_ask_visits(struct sampler *sampler, uint32_t index, const struct visit_terms *terms)
+{
+	struct target *target;
+
+	sampler_lock(sampler);
+	target = sampler->targets[index];
+	visits_ask(&target->visits, terms, source_clock(sampler->source, index));
+	target_turn(target);
+	sampler_unlock(sampler);
+}
+
+void sampler_turn(struct sampler *sampler, uint32_t index)
+{
+	sampler_lock(sampler);
+	target_turn(sampler->targets[index]);
 	sampler_unlock(sampler);
 }
 
@@ -305,20 +328,33 @@ void sampler_drop_candidates(struct sampler *sampler, uint32_t index)
 	sampler_unlock(sampler);
 }
 
+static unsigned take(struct landed *landed, struct mtl_observation *ret_observations,
+	uint64_t *ret_addresses, unsigned n)
+{
+	n = n < landed->n ? n : landed->n;
+	memcpy(ret_observations, landed->seen, n * sizeof(*ret_observations));
+	if (ret_addresses)
+		memcpy(ret_addresses, landed->address, n * sizeof(*ret_addresses));
+	landed->n -= n;
+	memmove(landed->seen, landed->seen + n, landed->n * sizeof(landed->seen[0]));
+	memmove(landed->address, landed->address + n, landed->n * sizeof(landed->address[0]));
+	return n;
+}
+
 unsigned sampler_take(struct sampler *sampler, uint32_t index, struct mtl_observation *ret_observations,
 	uint64_t *ret_addresses, unsigned n)
 {
-	struct target *target;
-
 	sampler_lock(sampler);
-	target = sampler->targets[index];
-	n = n < target->n_finished ? n : target->n_finished;
-	memcpy(ret_observations, target->finished, n * sizeof(*ret_observations));
-	if (ret_addresses)
-		memcpy(ret_addresses, target->finished_at, n * sizeof(*ret_addresses));
-	target->n_finished -= n;
-	memmove(target->finished, target->finished + n, target->n_finished * sizeof(*ret_observations));
-	memmove(target->finished_at, target->finished_at + n, target->n_finished * sizeof(uint64_t));
+	n = take(&sampler->targets[index]->landed[false], ret_observations, ret_addresses, n);
+	sampler_unlock(sampler);
+	return n;
+}
+
+unsigned sampler_take_visits(struct sampler *sampler, uint32_t index,
+	struct mtl_observation *ret_observations, unsigned n)
+{
+	sampler_lock(sampler);
+	n = take(&sampler->targets[index]->landed[true], ret_observations, NULL, n);
 	sampler_unlock(sampler);
 	return n;
 }
@@ -336,6 +372,7 @@ void sampler_counts(struct sampler *sampler, uint32_t index, struct sampler_coun
 	ret_counts->lost += process->lost;
 	ret_counts->faults = process->faults;
 	ret_counts->samples = process->samples;
+	ret_counts->misses = source_counts(sampler->source, index)->misses;
 	ret_counts->cpu_ns = source_clock(sampler->source, index);
 }
 

@@ -11,18 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "candidate.h"
 #include "mtl.h"
 #include "source.h"
+#include "visit.h"
 #include "watch.h"
-
-/* A line drawn by the planner, complete with its deadline, before any moment is known. */
-struct candidate {
-	uint64_t address[MTL_SLOTS]; /* words of one line */
-	unsigned slots;
-	bool whole_line;
-	double weight;        /* 1 / probability of the draw, lines */
-	uint64_t deadline_ns; /* CPU time from arming */
-};
 
 enum { SAMPLER_QUEUE = 32, SAMPLER_FINISHED = 256 };
 
@@ -34,6 +27,10 @@ struct sampler_counts {
 	uint64_t refused;  /* the kernel refused to arm */
 	uint64_t reborn;   /* watched pages that were faulted in anew */
 	uint64_t samples;  /* addresses taken of it */
+	uint64_t misses;   /* of these, known to be misses */
+	uint64_t visits;   /* watches armed at the end of one; in arms too */
+	uint64_t late;     /* of these, given up: live too long after its miss */
+	uint64_t woken;    /* moments in a slice of reuse times, and misses told: an armer woke */
 	uint64_t armed_switches; /* context switches while a watch was on */
 	unsigned threads, slots;
 	int error;         /* latest error of opening or arming, negative errno, 0: none */
@@ -72,6 +69,10 @@ void sampler_forget(struct sampler *sampler, uint32_t index);
 void sampler_set_pace(struct sampler *sampler, uint32_t index, double arms_per_cpu_second,
 	bool close_between);
 
+/* What visits are to be watched, from now on; once a tick what BPF is told of it. */
+void sampler_ask_visits(struct sampler *sampler, uint32_t index, const struct visit_terms *terms);
+void sampler_turn(struct sampler *sampler, uint32_t index);
+
 /* Room in the candidate queue; offering more than that is -ENOBUFS. */
 unsigned sampler_room(struct sampler *sampler, uint32_t index);
 int sampler_offer(struct sampler *sampler, uint32_t index, const struct candidate *candidate);
@@ -80,6 +81,10 @@ void sampler_drop_candidates(struct sampler *sampler, uint32_t index);
 /* Moves finished observations out, and where they looked (NULL: not wanted); returns how many. */
 unsigned sampler_take(struct sampler *sampler, uint32_t index, struct mtl_observation *ret_observations,
 	uint64_t *ret_addresses, unsigned n);
+
+/* The same of visits, whose times count from their misses. */
+unsigned sampler_take_visits(struct sampler *sampler, uint32_t index,
+	struct mtl_observation *ret_observations, unsigned n);
 
 void sampler_counts(struct sampler *sampler, uint32_t index, struct sampler_counts *ret_counts);
 

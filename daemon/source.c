@@ -393,6 +393,11 @@ const struct mtl_counts *source_counts(const struct source *source, uint32_t ind
 	return &source->counts[index];
 }
 
+void source_set_visit_part(struct source *source, uint32_t index, uint32_t part)
+{
+	source->counts[index].visit_part = part;
+}
+
 int source_resolve(struct source *source, pid_t pid, uint32_t *ret_tgid)
 {
 	union bpf_iter_link_info info = {.task.pid = pid};

@@ -86,6 +86,9 @@ int source_count_attach(struct source *source);
 int source_counters(const struct source *source);
 const struct mtl_counts *source_counts(const struct source *source, uint32_t index);
 
+/* See mtl_counts.visit_part. */
+void source_set_visit_part(struct source *source, uint32_t index, uint32_t part);
+
 /* CPU time of process `index` in ns now, since source_track(): all 64 bits of it. source_now() is the
  * clock it is based on. */
 uint64_t source_clock(struct source *source, uint32_t index);

@@ -24,6 +24,7 @@ typedef void (*cell_function)(struct json_object *process, char *ret_text);
 struct list_column {
 	struct table_column head;
 	cell_function cell;
+	bool optional; /* left out where it has nothing to say of any process */
 };
 
 static void cell_pid(struct json_object *process, char *ret_text)
@@ -83,6 +84,17 @@ static void cell_overhead(struct json_object *process, char *ret_text)
 	percent_format(object_number(process, "overhead_target"), ret_text);
 }
 
+/* Predicted / counted misses of the last-level cache. */
+static void cell_llc(struct json_object *process, char *ret_text)
+{
+	ratio_format(object_number(process, "llc_ratio"), ret_text);
+}
+
+static void cell_reuse(struct json_object *process, char *ret_text)
+{
+	percent_format(object_number(process, "reuse_difference"), ret_text);
+}
+
 /* Why it is tracked, unless somebody named it, and why its state is what it is. */
 static void cell_reason(struct json_object *process, char *ret_text)
 {
@@ -102,50 +114,63 @@ static void cell_reason(struct json_object *process, char *ret_text)
 		snprintf(ret_text + n, CELL - n, "%s%s", between, reason);
 }
 
-/* The last one is left out where no process has a reason. */
 static const struct list_column columns[] = {
-        {{"PID", RIGHT, 0}, cell_pid},
-        {{"COMMAND", LEFT, 0}, cell_comm},
-        {{"STATE", LEFT, 0}, cell_state},
-        {{"THREADS", RIGHT, 0}, cell_threads},
-        {{"OBSERVATIONS", RIGHT, 0}, cell_observations},
-        {{"OBS/s", RIGHT, 0}, cell_rate},
-        {{"LOST", RIGHT, 0}, cell_lost},
-        {{"RESIDENT", RIGHT, 0}, cell_resident},
-        {{"CPU TIME", RIGHT, 0}, cell_cpu},
-        {{"OVERHEAD", RIGHT, 0}, cell_overhead},
-        {{"REASON", LEFT, 0}, cell_reason},
+        {{"PID", RIGHT, 0}, cell_pid, false},
+        {{"COMMAND", LEFT, 0}, cell_comm, false},
+        {{"STATE", LEFT, 0}, cell_state, false},
+        {{"THREADS", RIGHT, 0}, cell_threads, false},
+        {{"OBSERVATIONS", RIGHT, 0}, cell_observations, false},
+        {{"OBS/s", RIGHT, 0}, cell_rate, false},
+        {{"LOST", RIGHT, 0}, cell_lost, false},
+        {{"RESIDENT", RIGHT, 0}, cell_resident, false},
+        {{"CPU TIME", RIGHT, 0}, cell_cpu, false},
+        {{"OVERHEAD", RIGHT, 0}, cell_overhead, false},
+        {{"LLC", RIGHT, 0}, cell_llc, true},
+        {{"REUSE", RIGHT, 0}, cell_reuse, true},
+        {{"REASON", LEFT, 0}, cell_reason, true},
 };
 
 #define N_COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-static int add_process(struct table *table, struct json_object *process)
+/* The columns of this table, in order; returns how many. */
+static size_t choose(struct json_object *processes, const struct list_column **ret_chosen)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < N_COLUMNS; i++) {
+		bool told = !columns[i].optional;
+		char text[CELL];
+
+		for (size_t p = 0; !told && p < json_object_array_length(processes); p++) {
+			columns[i].cell(json_object_array_get_idx(processes, p), text);
+			told = *text && strcmp(text, "-") != 0;
+		}
+		if (told)
+			ret_chosen[n++] = &columns[i];
+	}
+	return n;
+}
+
+static int add_process(struct table *table, const struct list_column *const *chosen, size_t n,
+        struct json_object *process)
 {
 	char texts[N_COLUMNS][CELL];
 	const char *cells[N_COLUMNS];
 
-	for (size_t i = 0; i < N_COLUMNS; i++) {
-		columns[i].cell(process, texts[i]);
+	for (size_t i = 0; i < n; i++) {
+		chosen[i]->cell(process, texts[i]);
 		cells[i] = texts[i];
 	}
 	return table_add(table, cells, false);
-}
-
-static bool any_reason(struct json_object *processes)
-{
-	char reason[CELL] = "";
-
-	for (size_t i = 0; !*reason && i < json_object_array_length(processes); i++)
-		cell_reason(json_object_array_get_idx(processes, i), reason);
-	return *reason;
 }
 
 static int show(struct json_object *processes)
 {
 	_cleanup_(table_freep) struct table *table = NULL;
 	struct terminal terminal = terminal_describe(stdout);
+	const struct list_column *chosen[N_COLUMNS];
 	struct table_column heads[N_COLUMNS];
-	size_t n_columns = N_COLUMNS - !any_reason(processes);
+	size_t n_columns = choose(processes, chosen);
 	int r;
 
 	if (json_object_array_length(processes) == 0) {
@@ -154,11 +179,11 @@ static int show(struct json_object *processes)
 		                : "none of yours is tracked: `mtl track PID`, or `mtl curve PID`");
 		return 0;
 	}
-	for (size_t i = 0; i < N_COLUMNS; i++)
-		heads[i] = columns[i].head;
+	for (size_t i = 0; i < n_columns; i++)
+		heads[i] = chosen[i]->head;
 	r = table_new(heads, n_columns, &terminal, &table);
 	for (size_t i = 0; r == 0 && i < json_object_array_length(processes); i++)
-		r = add_process(table, json_object_array_get_idx(processes, i));
+		r = add_process(table, chosen, n_columns, json_object_array_get_idx(processes, i));
 	return r ?: table_print(table, stdout);
 }
 

@@ -85,9 +85,23 @@ static const struct property properties[] = {
         {"clients", NULL, "clients", cell_count},
 };
 
-/* only where it has something to say */
-static const struct property missing_addresses = {
-        "address_reason", NULL, "addresses missing", cell_text};
+static void cell_ratio(struct json_object *object, const char *key, char *ret_text)
+{
+	ratio_format(object_number(object, key), ret_text);
+}
+
+static void cell_percent(struct json_object *object, const char *key, char *ret_text)
+{
+	percent_format(object_number(object, key), ret_text);
+}
+
+/* only where they have something to say */
+static const struct property occasional[] = {
+        {"address_reason", NULL, "addresses missing", cell_text},
+        {"llc_ratio", "agreement", "LLC misses, predicted / counted", cell_ratio},
+        {"reuse_difference", "agreement", "reuse times differ by", cell_percent},
+        {"reuse_reason", NULL, "no reuse times", cell_text},
+};
 
 static int add_property(
         struct table *table, struct json_object *status, const struct property *property)
@@ -101,6 +115,15 @@ static int add_property(
 		return 0;
 	property->cell(object, property->key, text);
 	return table_add(table, cells, false);
+}
+
+static bool has_value(struct json_object *status, const struct property *property)
+{
+	struct json_object *object = status, *value;
+
+	if (property->group && !json_object_object_get_ex(status, property->group, &object))
+		return false;
+	return json_object_object_get_ex(object, property->key, &value) && value;
 }
 
 /* page-faults: 1200 of 1250 addresses used, 50 lost; one in 101, throttled 3 times, starved 10 % */
@@ -132,15 +155,16 @@ static int show(struct json_object *status)
 	_cleanup_(table_freep) struct table *table = NULL;
 	struct terminal terminal = terminal_describe(stdout);
 	int r = table_new(columns, 2, &terminal, &table);
-	struct json_object *events = NULL, *reason;
+	struct json_object *events = NULL;
 
 	for (size_t i = 0; r == 0 && i < sizeof(properties) / sizeof(properties[0]); i++)
 		r = add_property(table, status, &properties[i]);
 	json_object_object_get_ex(status, "address_samples", &events);
 	for (size_t i = 0; r == 0 && events && i < json_object_array_length(events); i++)
 		r = add_event(table, json_object_array_get_idx(events, i));
-	if (r == 0 && json_object_object_get_ex(status, "address_reason", &reason) && reason)
-		r = add_property(table, status, &missing_addresses);
+	for (size_t i = 0; r == 0 && i < sizeof(occasional) / sizeof(occasional[0]); i++)
+		if (has_value(status, &occasional[i]))
+			r = add_property(table, status, &occasional[i]);
 	return r ?: table_print(table, stdout);
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agreement.h"
 #include "cleanup.h"
 #include "mtl.h"
 #include "size.h"
@@ -88,6 +89,26 @@ static void print_phase(FILE *file, const struct mtl_curve_origin *origin)
 		                fmin(10 * origin->window_seconds, origin->cpu_seconds), ago));
 }
 
+/* By other instruments, where there are any. */
+static void print_agreement(
+        FILE *file, const struct mtl_curve *curve, const struct mtl_curve_origin *origin)
+{
+	const struct mtl_reuse *reuse = curve->reuse;
+	char text[NUMBER_TEXT], size[NUMBER_TEXT];
+	struct mtl_agreement agreement;
+
+	mtl_agreement(curve, origin, &agreement);
+	if (!isnan(agreement.ratio))
+		fprintf(file, "misses at %s, the last-level cache: %s of what was counted\n",
+		        size_format(agreement.cache_bytes, size),
+		        percent_format(agreement.ratio, text));
+	if (reuse && !isnan(reuse->difference))
+		fprintf(file,
+		        "%llu reuse times at misses give a curve that differs by %s in the mean\n",
+		        (unsigned long long)reuse->observations,
+		        percent_format(reuse->difference, text));
+}
+
 static void print_header(
         FILE *file, const struct mtl_curve *curve, const struct mtl_curve_origin *origin)
 {
@@ -109,6 +130,7 @@ static void print_header(
 	print_phase(file, origin);
 	if (origin->note[0])
 		fprintf(file, "note: %s\n", origin->note);
+	print_agreement(file, curve, origin);
 }
 
 /* What the table's marks and units mean. */

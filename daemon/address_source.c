@@ -332,6 +332,8 @@ void address_source_counts(
 	        .precise = events.precise,
 	        .period = events.period,
 	        .misses_only = asked->misses_only,
+	        .misses =
+	                address_source_misses(&asked->event, source_sees_levels(addresses->source)),
 	        .rate = asked->rate,
 	        .due = events.due,
 	        .throttles = events.throttles,

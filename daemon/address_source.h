@@ -24,7 +24,8 @@ struct address_counts {
 	const struct pmu_event *event;
 	unsigned cpus, precise; /* CPUs it is open on now; precise_ip granted */
 	uint64_t period;
-	bool misses_only; /* loads that hit are left out in the kernel */
+	bool misses_only;       /* loads that hit are left out in the kernel */
+	enum mtl_misses misses; /* which are known to be misses */
 	uint64_t seen, foreign, zero, kernel, filtered, unreadable, delivered, lost;
 	double rate; /* samples a second on the busiest CPU, between the two latest looks */
 	double due;

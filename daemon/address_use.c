@@ -2,8 +2,8 @@
 /*
  * The use of address samples.
  *
- * `address_samples = auto` takes what the PMU has: retired loads and stores, or IBS; `page-faults`
- * the software event instead, which says where a process grows and not where it works: good for
+ * `address_samples = auto` takes what the PMU has: retired loads and stores, and loads that missed
+ * L1 apart (they begin visits, visit.h), or IBS; `page-faults` the software event instead, which says where a process grows and not where it works: good for
  * trying the whole way out on a machine without a PMU. Where `auto` finds no PMU, and with
  * `task-clock`, the clock is sampled instead and the code there decoded (code_heat.c). Every event
  * is opened once at the start, on one CPU, to learn whether the kernel grants it.
@@ -61,8 +61,10 @@ static bool wanted(enum address_samples choice, const struct pmu_event *event)
 {
 	static const bool by_choice[][PMU_TASK_CLOCK + 1] = {
 	        [ADDRESS_SAMPLES_OFF] = {false},
-	        [ADDRESS_SAMPLES_AUTO] =
-	                {[PMU_LOADS] = true, [PMU_STORES] = true, [PMU_IBS_OP] = true},
+	        [ADDRESS_SAMPLES_AUTO] = {[PMU_LOADS] = true,
+	                [PMU_STORES] = true,
+	                [PMU_LOAD_MISSES] = true,
+	                [PMU_IBS_OP] = true},
 	        [ADDRESS_SAMPLES_PAGE_FAULTS] = {[PMU_PAGE_FAULTS] = true},
 	        [ADDRESS_SAMPLES_TASK_CLOCK] = {[PMU_TASK_CLOCK] = true},
 	};
@@ -286,6 +288,22 @@ void address_use_sampling(const struct address_use *use, struct rates_sampling *
 	}
 	sampling.unseen = seen > 0 ? unseen / seen : 0;
 	*ret_sampling = sampling;
+}
+
+enum reuse_means address_use_misses(const struct address_use *use)
+{
+	enum reuse_means means = REUSE_NONE;
+	struct address_counts counts;
+
+	for (unsigned i = 0; i < address_use_events(use); i++) {
+		address_source_counts(use->addresses, i, &counts);
+		if (counts.misses == MTL_MISSES_NONE)
+			continue;
+		if (counts.event->kind != PMU_PAGE_FAULTS)
+			return REUSE_COUNTED;
+		means = REUSE_FAULTS;
+	}
+	return means;
 }
 
 double address_use_sample_seconds(const struct address_use *use)

@@ -41,6 +41,10 @@ void address_use_settle(struct address_use *use, double per_cpu_second, double s
 /* Whether samples stand for accesses, and how many of those due never came. */
 void address_use_sampling(const struct address_use *use, struct rates_sampling *ret_sampling);
 
+/* By which events single misses are told: those of the PMU, or page faults alone. REUSE_NONE: by
+ * none. */
+enum reuse_means address_use_misses(const struct address_use *use);
+
 /* Seconds one sample takes from the process it is taken of. */
 double address_use_sample_seconds(const struct address_use *use);
 

@@ -233,15 +233,25 @@ static void launch_visit(struct target *target)
 	target_land(target, false);
 }
 
-/* When to look again at what is due after `left` ns of the process's CPU time. */
-static uint64_t look_again(const struct target *target, uint64_t left, unsigned *naps)
+/* When to look again at what is due after `left` ns of the process's CPU time, of which `running`
+ * threads use some. */
+static uint64_t look_again(uint64_t running, uint64_t left, unsigned *naps)
 {
-	uint64_t running = target->process->clock & MTL_CLOCK_RUNNING, now = source_now();
+	uint64_t now = source_now();
 
 	*naps = running ? 0 : *naps + 1;
 	if (running)
 		return now + left / running + 1000;
 	return now + left + (100000ULL << (*naps < 12 ? *naps : 12));
+}
+
+/* With the one that this armer has preempted, which goes on as soon as it sleeps. */
+static uint64_t running_on(const struct target *target, unsigned cpu)
+{
+	const struct mtl_cpu *here = source_cpu(target->source, cpu);
+	bool preempted = here->previous == target->index + 1 && here->previous_runnable;
+
+	return (target->process->clock & MTL_CLOCK_RUNNING) + preempted;
 }
 
 uint64_t target_see_to_visit(struct target *target, unsigned cpu)
@@ -253,7 +263,7 @@ uint64_t target_see_to_visit(struct target *target, unsigned cpu)
 		return NEVER;
 	left = visits_left(visits, source_clock(target->source, target->index));
 	if (left > 0)
-		return look_again(target, left, &visits->naps);
+		return look_again(running_on(target, cpu), left, &visits->naps);
 	launch_visit(target);
 	return target->flight.armed ? target_see_to_deadline(target) : NEVER;
 }
@@ -287,5 +297,5 @@ uint64_t target_see_to_deadline(struct target *target)
 		target_land(target, true);
 		return NEVER;
 	}
-	return look_again(target, left, &flight->naps);
+	return look_again(target->process->clock & MTL_CLOCK_RUNNING, left, &flight->naps);
 }

@@ -14,6 +14,7 @@
 #include "pmu.h"
 #include "sampler.h"
 #include "source.h"
+#include "tracked_reuse.h"
 
 struct instrument {
 	struct source *source;   /* NULL: no sampling here */
@@ -24,6 +25,7 @@ struct instrument {
 	struct pmu_event *events;
 	unsigned n_events;
 	struct ladder ladder;
+	struct reuse_ability reuse; /* of the events in use */
 };
 
 /* Always succeeds but for -ENOMEM; instrument->source tells whether sampling works. */

@@ -39,6 +39,9 @@ struct manager_process {
 	double overhead_target;         /* NAN: not known yet */
 	double observations_per_second; /* NAN: not known yet */
 	struct manager_rates rates;
+	double llc_ratio;        /* predicted / counted misses of the last-level cache; NAN: none */
+	double reuse_difference; /* of the curve from reuse times, struct mtl_reuse; NAN: none */
+	uint64_t reuse_observations;
 };
 
 enum { MANAGER_CGROUPS_MAX = 32, MANAGER_CGROUP_NAME = 256 };
@@ -82,6 +85,9 @@ struct manager_status {
 	struct manager_event events[MANAGER_EVENTS_MAX];
 	unsigned n_events;
 	char events_reason[320]; /* why one that was wanted is not there, and the fix; "" */
+	double llc_ratio, reuse_difference; /* the worst of all processes; NAN: none has it */
+	unsigned scored;                    /* processes with one of them */
+	char reuse_reason[112]; /* why no reuse times are taken; "": they are, or nothing is tracked yet */
 };
 
 /* Never fails for want of privilege: then the rung is "none" and tracking says why. */

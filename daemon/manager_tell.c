@@ -57,6 +57,26 @@ int manager_process_at(struct manager *manager, unsigned index, struct manager_p
 	return 0;
 }
 
+/* The worst of all processes: the ratio furthest from 1, the greatest difference. */
+static void tell_scores(const struct manager *manager, struct manager_status *ret_status)
+{
+	double ratio = NAN, difference = NAN;
+
+	for (unsigned i = 0; i < manager->n_entries; i++) {
+		const struct reuse_scores *scores = &manager->entries[i]->tracked->reuse.scores;
+
+		if (!(fabs(log(scores->llc_ratio)) <= fabs(log(ratio))) &&
+		        !isnan(scores->llc_ratio))
+			ratio = scores->llc_ratio;
+		difference = fmax(difference, scores->difference);
+		ret_status->scored += !isnan(scores->llc_ratio) || !isnan(scores->difference);
+	}
+	ret_status->llc_ratio = ratio;
+	ret_status->reuse_difference = difference;
+	snprintf(ret_status->reuse_reason, sizeof(ret_status->reuse_reason), "%s",
+	        manager->instrument->reuse.reason);
+}
+
 void manager_status(struct manager *manager, struct manager_status *ret_status)
 {
 	const struct instrument *instrument = manager->instrument;
@@ -78,6 +98,7 @@ void manager_status(struct manager *manager, struct manager_status *ret_status)
 	};
 	for (unsigned i = 0; i < manager->n_entries; i++)
 		ret_status->lost += manager->entries[i]->tracked->counts.lost;
+	tell_scores(manager, ret_status);
 	ret_status->n_events = fmin(address_use_events(manager->addresses), MANAGER_EVENTS_MAX);
 	for (unsigned i = 0; i < ret_status->n_events; i++)
 		address_use_describe(manager->addresses, i, &ret_status->events[i]);
@@ -89,6 +110,8 @@ void manager_status(struct manager *manager, struct manager_status *ret_status)
 	snprintf(ret_status->method, sizeof(ret_status->method), "%s",
 	        instrument_method(instrument));
 }
+
+DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
 
 void manager_asked(struct manager *manager, pid_t pid)
 {
@@ -135,6 +158,7 @@ int manager_curve(struct manager *manager, pid_t pid, const struct mtl_estimate_
         struct mtl_curve **ret_curve, struct mtl_curve_origin *ret_origin)
 {
 	_cleanup_free_ struct mtl_observation *observations = NULL;
+	_cleanup_(mtl_curve_freep) struct mtl_curve *curve = NULL;
 	struct mtl_estimate_options completed = *options;
 	struct mtl_curve_origin origin;
 	struct tracked *tracked;
@@ -145,10 +169,13 @@ int manager_curve(struct manager *manager, pid_t pid, const struct mtl_estimate_
 		return r;
 	tracked_options(tracked, &completed);
 	r = mtl_curve_from_observations(observations, n, tracked->store->births,
-	        tracked->store->n_births, &completed, ret_curve);
+	        tracked->store->n_births, &completed, &curve);
+	if (r >= 0)
+		r = tracked_reuse_curve(tracked, &completed, curve);
 	if (r < 0)
 		return r;
-	tracked->error = error_of(*ret_curve);
+	tracked->error = error_of(curve);
+	*ret_curve = TAKE_PTR(curve);
 	*ret_origin = origin;
 	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -15,6 +16,7 @@
 
 #include "cleanup.h"
 #include "follow.h"
+#include "proc.h"
 
 struct entry *manager_find(struct manager *manager, pid_t pid)
 {
@@ -169,6 +171,30 @@ static int make_room(struct manager *manager)
 	return manager->n_entries < INDEX_MAX ? 0 : -EUSERS;
 }
 
+/* The reason is the first of what is missing, as far as the operator can do something about it. */
+static void judge_reuse(struct manager *manager)
+{
+	struct instrument *instrument = manager->instrument;
+	struct reuse_ability *reuse = &instrument->reuse;
+	bool counted = counters_kinds(manager->counters) & 1U << COUNTER_L1_MISSES;
+	const char *reason = "";
+
+	*reuse = (struct reuse_ability){
+	        .means = address_use_misses(manager->addresses),
+	        .l1_bytes = proc_cache_bytes(manager->root, 1, NULL),
+	};
+	if (reuse->means == REUSE_NONE)
+		reason = "no event in use tells of single cache misses";
+	else if (!(reuse->l1_bytes > 0))
+		reason = "the size of the L1 cache is not known";
+	else if (reuse->means == REUSE_COUNTED && !counted)
+		reason = "misses of the L1 cache are sampled, but not counted";
+	if (*reason)
+		reuse->means = REUSE_NONE;
+	snprintf(reuse->reason, sizeof(reuse->reason), "%s (rung %s)", reason,
+	        instrument_rung(instrument));
+}
+
 static int track_anew(struct manager *manager, pid_t pid, struct entry **ret_entry)
 {
 	struct entry *entry, *old;
@@ -190,6 +216,7 @@ static int track_anew(struct manager *manager, pid_t pid, struct entry **ret_ent
 		manager_forget(manager, old);
 	address_use_begin(manager->addresses);
 	counters_begin(manager->counters);
+	judge_reuse(manager);
 	sd_event_source_set_time_relative(manager->tick, TICK_USEC);
 	sd_event_source_set_enabled(manager->tick, SD_EVENT_ON);
 	sampler_pace_cpus(manager->instrument->sampler);

@@ -226,6 +226,18 @@ static struct json_object *calibration_json(const struct manager_status *status)
 	return object;
 }
 
+static struct json_object *scores_json(const struct manager_status *status)
+{
+	struct json_object *object = json_object_new_object();
+
+	if (!object)
+		return NULL;
+	json_object_object_add(object, "llc_ratio", json_number(status->llc_ratio));
+	json_object_object_add(object, "reuse_difference", json_number(status->reuse_difference));
+	json_object_object_add(object, "processes", integer(status->scored));
+	return object;
+}
+
 static int status(const struct methods_context *context, const struct peer *peer,
         const struct arguments *arguments, struct reply *ret_reply)
 {
@@ -254,6 +266,8 @@ static int status(const struct methods_context *context, const struct peer *peer
 	json_object_object_add(answer, "clients", integer(context->clients));
 	json_object_object_add(answer, "address_samples", address_json(&now));
 	json_object_object_add(answer, "address_reason", text_or_null(now.events_reason));
+	json_object_object_add(answer, "agreement", scores_json(&now));
+	json_object_object_add(answer, "reuse_reason", text_or_null(now.reuse_reason));
 	ret_reply->parameters = answer;
 	return 0;
 }
@@ -269,6 +283,8 @@ static struct json_object *process_json(const struct manager_process *process)
 	        {"l1_misses_per_second", process->rates.l1_misses},
 	        {"l2_misses_per_second", process->rates.l2_misses},
 	        {"llc_misses_per_second", process->rates.llc_misses},
+	        {"llc_ratio", process->llc_ratio},
+	        {"reuse_difference", process->reuse_difference},
 	};
 	struct json_object *object = json_object_new_object();
 
@@ -282,6 +298,7 @@ static struct json_object *process_json(const struct manager_process *process)
 	json_object_object_add(object, "observations", counter(process->observations));
 	json_object_object_add(object, "observations_needed", integer(MTL_OBSERVATIONS_NEEDED));
 	tracking_json(process, object);
+	json_object_object_add(object, "reuse_observations", counter(process->reuse_observations));
 	json_object_object_add(object, "births", counter(process->births));
 	json_object_object_add(object, "lost", counter(process->lost));
 	json_object_object_add(object, "resident_bytes", integer(llround(process->resident_bytes)));

@@ -38,6 +38,7 @@ static void begin_anew(struct tracked *tracked)
 {
 	store_clear(tracked->store);
 	tracked->rates = (struct rates){0};
+	tracked_reuse_begin(tracked);
 	tracked->begin_cpu_ns = source_clock(tracked->instrument->source, tracked->index);
 	tracked->begin_wall_ns = source_now();
 	phases_begin(&tracked->phases, tracked->begin_cpu_ns / 1e9);
@@ -143,6 +144,7 @@ int tracked_new(struct instrument *instrument, const struct config *config, cons
 	        .observations_per_second = NAN,
 	        .share = 1,
 	        .error = NAN,
+	        .reuse = {.scores = {NAN, NAN}},
 	};
 	tracked->store = calloc(1, sizeof(*tracked->store));
 	if (!tracked->store)
@@ -174,6 +176,7 @@ static void fetch(struct tracked *tracked)
 		if (tracked->state == TRACKED_STARTING)
 			tracked_set_state(tracked, TRACKED_SAMPLING, "");
 	}
+	tracked_reuse_fetch(tracked);
 	sampler_counts(sampler, tracked->index, &tracked->counts);
 }
 
@@ -199,6 +202,7 @@ struct tracked *tracked_free(struct tracked *tracked)
 	planner_free(tracked->planner);
 	history_done(&tracked->history);
 	free(tracked->store);
+	tracked_reuse_free(tracked);
 	free(tracked);
 	return NULL;
 }

@@ -20,6 +20,7 @@
 #include "phases.h"
 #include "planner.h"
 #include "rates.h"
+#include "tracked_reuse.h"
 
 enum tracked_state { TRACKED_STARTING, TRACKED_SAMPLING, TRACKED_PAUSED, TRACKED_EXITED };
 
@@ -63,6 +64,7 @@ struct tracked {
 	double resident_at_first; /* pages, when the oldest observation kept was drawn */
 	struct births births;
 	struct rates rates; /* the manager follows them */
+	struct tracked_reuse reuse;
 	double observations_per_second;
 
 	double idle_seconds, asked_at; /* forget when nobody asked for so long; 0: never */
@@ -92,6 +94,10 @@ void tracked_life(struct tracked *tracked, const struct mtl_life *life);
 void tracked_exited(struct tracked *tracked);
 
 void tracked_describe(const struct tracked *tracked, struct manager_process *ret_process);
+
+/* Gives the curve, of these options, its reuse times or the reason why there are none. */
+int tracked_reuse_curve(const struct tracked *tracked, const struct mtl_estimate_options *options,
+        struct mtl_curve *curve);
 
 /* Fills in the origin, and in options what an estimate of this process needs. */
 void tracked_origin(const struct tracked *tracked, double overhead_daemon,

@@ -55,6 +55,8 @@ static struct sampler_counts since_settled(const struct tracked *tracked)
 	delta.starved -= settled->starved;
 	delta.armed_switches -= settled->armed_switches;
 	delta.samples -= settled->samples;
+	delta.misses -= settled->misses;
+	delta.woken -= settled->woken;
 	delta.cpu_ns -= settled->cpu_ns;
 	return delta;
 }
@@ -117,6 +119,7 @@ void tracked_settle(struct tracked *tracked, double share)
 {
 	struct governor_prices prices;
 	struct sampler_counts delta;
+	double oldest;
 
 	if (tracked->state == TRACKED_EXITED || tracked_is_still(tracked))
 		return;
@@ -136,8 +139,8 @@ void tracked_settle(struct tracked *tracked, double share)
 	tracked_set_pace(tracked);
 	adapt_deadlines(tracked);
 	tracked_look_for_change(tracked);
-	store_expire(
-	        tracked->store, fmax(tracked->phases.begin,
-	                                tracked->counts.cpu_ns / 1e9 -
-	                                        STORE_WINDOWS * tracked->config->window_seconds));
+	oldest = fmax(tracked->phases.begin,
+	        tracked->counts.cpu_ns / 1e9 - STORE_WINDOWS * tracked->config->window_seconds);
+	store_expire(tracked->store, oldest);
+	tracked_reuse_settle(tracked, delta.misses / (delta.cpu_ns / 1e9), oldest);
 }

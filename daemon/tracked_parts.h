@@ -48,6 +48,13 @@ void tracked_look_for_change(struct tracked *tracked);
 void tracked_begin_history(struct tracked *tracked);
 void tracked_note_history(struct tracked *tracked);
 
+/* tracked_reuse.c: with a new program; ten times a second; once a second, when so many misses were
+ * told in one of its CPU time, and what is older than `oldest` goes. */
+void tracked_reuse_begin(struct tracked *tracked);
+void tracked_reuse_fetch(struct tracked *tracked);
+void tracked_reuse_settle(struct tracked *tracked, double misses_told, double oldest);
+void tracked_reuse_free(struct tracked *tracked);
+
 /* tracked_pace.c: tells the sampler; and the first pace, once the target has run for some
  * milliseconds. */
 void tracked_set_pace(struct tracked *tracked);

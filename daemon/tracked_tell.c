@@ -84,6 +84,10 @@ void tracked_describe(const struct tracked *tracked, struct manager_process *ret
 	        .overhead_target = tracked->governor.overhead,
 	        .observations_per_second = tracked->observations_per_second,
 	        .rates = rates_tell(&tracked->rates),
+	        .llc_ratio = tracked->reuse.scores.llc_ratio,
+	        .reuse_difference = tracked->reuse.scores.difference,
+	        .reuse_observations =
+	                tracked->reuse.store ? tracked->reuse.store->n_observations : 0,
 	};
 	ret_process->first_curve_seconds = first_curve(
 	        tracked, ret_process->first_curve_basis, sizeof(ret_process->first_curve_basis));

@@ -46,12 +46,13 @@ bool visits_have_turn(struct visits *visits, uint64_t clock)
 
 uint64_t visits_deadline(const struct visits *visits, uint64_t clock, uint64_t drawn)
 {
-	double seconds;
+	double seconds = clock / 1e9;
 
 	if (!(visits->terms.quiet > 0))
 		return drawn;
-	seconds = slices_deadline(&visits->slices, clock / 1e9, drawn / 1e9);
-	return seconds > visits->terms.quiet ? seconds * 1e9 : 0;
+	if (visits->slices.end - seconds <= visits->terms.quiet)
+		return 0;
+	return slices_deadline(&visits->slices, seconds, drawn / 1e9) * 1e9;
 }
 
 uint32_t visits_part(struct visits *visits, uint64_t clock)

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include "bootstrap.h"
 #include "cleanup.h"
+#include "reuse.h"
 
 DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
 
@@ -353,6 +354,7 @@ struct mtl_curve *mtl_curve_free(struct mtl_curve *curve)
 		return NULL;
 	free(curve->points);
 	free(curve->footprint);
+	mtl_reuse_free(curve->reuse);
 	free(curve);
 	return NULL;
 }

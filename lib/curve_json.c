@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The curve object: {origin members, curve members, "overhead", "points", "footprint"}, described
+ * The curve object: {origin members, curve members, "overhead", "agreement", "reuse", "points",
+ * "footprint"}, described
  * by tables of fields (docs/PROTOCOL.md has the schema). NAN and INFINITY are null: an unknown
  * ratio and a fill time that never comes. What is read must also be a curve: sizes and windows
  * positive, low <= value <= high.
@@ -14,6 +15,7 @@
 #include "cleanup.h"
 #include "curve_fields.h"
 #include "mtl.h"
+#include "reuse.h"
 
 DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
 
@@ -80,6 +82,26 @@ static const struct json_field agreement_fields[] = {
         DOUBLE(AGREEMENT, measured_misses_per_second, UNKNOWN),
         DOUBLE(AGREEMENT, ratio, UNKNOWN),
         OTHER(AGREEMENT, FIELD_STRING, reason, .nullable = true),
+};
+
+#define REUSE struct mtl_reuse
+
+static const struct json_field reuse_fields[] = {
+        OTHER(REUSE, FIELD_UINT64, observations),
+        DOUBLE(REUSE, cache_bytes, UNKNOWN),
+        DOUBLE(REUSE, misses_per_second, UNKNOWN),
+        DOUBLE(REUSE, delay_seconds, UNKNOWN),
+        DOUBLE(REUSE, difference, UNKNOWN),
+        DOUBLE(REUSE, overlap, UNKNOWN),
+        OTHER(REUSE, FIELD_STRING, reason, .nullable = true),
+};
+
+static const struct json_field reuse_point_fields[] = {
+        DOUBLE(POINT, size_bytes),
+        DOUBLE(POINT, misses_per_second),
+        DOUBLE(POINT, low),
+        DOUBLE(POINT, high),
+        OTHER(POINT, FIELD_BOOL, below_resolution),
 };
 
 static const struct json_field point_fields[] = {
@@ -217,6 +239,46 @@ static int read_agreement(
 	return 0;
 }
 
+static int write_reuse(struct json_object *object, const struct mtl_reuse *reuse)
+{
+	struct json_object *inside = reuse ? json_object_new_object() : NULL;
+	int r;
+
+	if (!reuse)
+		return json_object_object_add(object, "reuse", NULL) < 0 ? -ENOMEM : 0;
+	r = mtl_json_put(object, "reuse", inside);
+	if (r == 0)
+		r = mtl_json_fields_write(inside, reuse_fields, N(reuse_fields), reuse);
+	return r < 0 ? r
+	             : write_array(inside, "points", reuse_point_fields, N(reuse_point_fields),
+	                       reuse->points, reuse->n_points, sizeof(*reuse->points));
+}
+
+/* Curves saved by an older version have none. */
+static int read_reuse(
+        struct json_object *object, const struct json_place *place, struct mtl_curve *curve)
+{
+	struct json_place inside = *place;
+	struct json_object *member;
+	void *points;
+	int r;
+
+	if (!json_object_object_get_ex(object, "reuse", &member) || !member)
+		return 0;
+	inside.path = "reuse";
+	curve->reuse = calloc(1, sizeof(*curve->reuse));
+	if (!curve->reuse)
+		return -ENOMEM;
+	r = mtl_json_fields_read(member, reuse_fields, N(reuse_fields), curve->reuse, &inside);
+	if (r == 0)
+		r = read_array(member, "points", reuse_point_fields, N(reuse_point_fields),
+		        sizeof(*curve->reuse->points), &inside, &points, &curve->reuse->n_points);
+	if (r < 0)
+		return r;
+	curve->reuse->points = points;
+	return 0;
+}
+
 int mtl_curve_to_json(const struct mtl_curve *curve, const struct mtl_curve_origin *origin,
         struct json_object **ret_object)
 {
@@ -227,6 +289,8 @@ int mtl_curve_to_json(const struct mtl_curve *curve, const struct mtl_curve_orig
 		r = mtl_json_fields_write(object, curve_fields, N(curve_fields), curve);
 	if (r == 0)
 		r = write_agreement(object, curve, origin);
+	if (r == 0)
+		r = write_reuse(object, curve->reuse);
 	if (r == 0)
 		r = write_array(object, "points", point_fields, N(point_fields), curve->points,
 		        curve->n_points, sizeof(*curve->points));
@@ -248,17 +312,29 @@ static int refuse_item(
 	return mtl_json_refuse(place, name, reason);
 }
 
+static int check_points(const struct mtl_curve_point *points, size_t n, const char *array,
+        const struct json_place *place)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (points[i].size_bytes <= 0)
+			return refuse_item(place, array, i, "size_bytes must be positive");
+		if (points[i].low > points[i].misses_per_second ||
+		        points[i].misses_per_second > points[i].high)
+			return refuse_item(place, array, i, "not low <= misses_per_second <= high");
+	}
+	return 0;
+}
+
 /* What the types alone do not say. */
 static int check_curve(const struct mtl_curve *curve, const struct json_place *place)
 {
-	for (size_t i = 0; i < curve->n_points; i++) {
-		const struct mtl_curve_point *p = &curve->points[i];
-		if (p->size_bytes <= 0)
-			return refuse_item(place, "points", i, "size_bytes must be positive");
-		if (p->low > p->misses_per_second || p->misses_per_second > p->high)
-			return refuse_item(
-			        place, "points", i, "not low <= misses_per_second <= high");
-	}
+	int r = check_points(curve->points, curve->n_points, "points", place);
+
+	if (r == 0 && curve->reuse)
+		r = check_points(
+		        curve->reuse->points, curve->reuse->n_points, "reuse.points", place);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < curve->n_footprint; i++) {
 		const struct mtl_footprint_point *p = &curve->footprint[i];
 		if (p->window_seconds <= 0)
@@ -278,6 +354,8 @@ static int read_curve(
 
 	if (r == 0)
 		r = read_agreement(object, place, curve);
+	if (r == 0)
+		r = read_reuse(object, place, curve);
 	if (r < 0)
 		return r;
 	r = read_array(object, "points", point_fields, N(point_fields), sizeof(*curve->points),

@@ -71,7 +71,6 @@ void mtl_footprint_from_gaps(const struct mtl_grid *grid, const double *coverage
 
 	f->n = grid->n + 1;
 	f->window[0] = f->lines[0] = 0;
-	f->birth_rate = birth_rate;
 	for (size_t g = 0; g < grid->n; g++) {
 		double left = fmin(kept, 1 - coverage[g]);
 		f->window[g + 1] = grid->window[g];
@@ -79,6 +78,7 @@ void mtl_footprint_from_gaps(const struct mtl_grid *grid, const double *coverage
 		                  lines_between(visits, f->window[g], grid->window[g], kept, left);
 		kept = left;
 	}
+	f->birth_rate = fmin(birth_rate, visits->rate * kept);
 }
 
 void mtl_majorant_from_footprint(

@@ -41,7 +41,7 @@ struct mtl_visits {
 /*
  * From coverage(T) = P(the gap that ends a visit <= T): small T / quiet lines up to `quiet`, then
  * small + rate x integral of (1 - coverage). Births are among the misses; birth_rate is what is
- * missed at any size.
+ * missed at any size, and no more than is missed at the end.
  */
 void mtl_footprint_from_gaps(const struct mtl_grid *grid, const double *coverage,
         const struct mtl_visits *visits, double birth_rate, struct mtl_footprint *ret_footprint);

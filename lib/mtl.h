@@ -100,6 +100,19 @@ struct mtl_curve_origin {
 	char note[128];             /* "" or one sentence: what was limited while observing */
 };
 
+/* The same curve from reuse times sampled at misses (docs/THEORY.md), where a PMU tells of misses. */
+struct mtl_reuse {
+	struct mtl_curve_point *points; /* of the curve's sizes; ratios and fill times are not told */
+	size_t n_points;                /* 0: the reason says why */
+	uint64_t observations;
+	double cache_bytes;       /* of the cache whose misses were sampled; NAN: unknown, here and below */
+	double misses_per_second; /* its misses, as counted */
+	double delay_seconds;     /* from a miss to its watch: the fill time of that cache */
+	double difference; /* mean |reuse - residual| / residual misses at the smallest size compared */
+	double overlap;    /* part of the sizes compared at which the intervals overlap */
+	char reason[128];  /* "" or why there is none, or no score */
+};
+
 struct mtl_curve {
 	struct mtl_curve_point *points;
 	size_t n_points;
@@ -113,6 +126,7 @@ struct mtl_curve {
 	double resolution_bytes;
 	double reference_bytes;
 	double cache_bytes, cache_misses_per_second; /* last-level cache; 0, NAN: unknown */
+	struct mtl_reuse *reuse; /* freed with the curve; NULL: nothing is known of it */
 };
 
 struct mtl_estimate_options {

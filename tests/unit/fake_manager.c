@@ -61,6 +61,9 @@ int manager_new(sd_event *event, const struct config *config, const char *root,
 	                .unseen = 7,
 	                .throttled = 8}},
 	        .n_events = 1,
+	        .llc_ratio = 0.9,
+	        .reuse_difference = NAN,
+	        .scored = 1,
 	};
 	manager->n_observations = 100;
 	*ret_manager = manager;
@@ -91,6 +94,9 @@ struct manager_process *fake_process(struct manager *manager, pid_t pid, uid_t u
 	        .overhead_target = 0.004,
 	        .observations_per_second = NAN,
 	        .rates = {1.5e9, 2e7, 1e6, NAN},
+	        .llc_ratio = 0.9,
+	        .reuse_difference = 0.03,
+	        .reuse_observations = 77,
 	};
 	return process;
 }

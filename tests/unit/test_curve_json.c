@@ -161,7 +161,7 @@ static void members_are_those_of_the_schema(void **state)
 	static const char *const members[] = {"pid", "comm", "method", "rung", "clock",
 	        "window_seconds", "wall_seconds", "cpu_seconds", "lost", "resident_bytes",
 	        "accesses_per_second", "l1_misses_per_second", "l2_misses_per_second",
-	        "llc_misses_per_second", "phase_seconds", "phase_changes", "phase_reason", "agreement", "note", "overhead", "observations", "effective_observations",
+	        "llc_misses_per_second", "phase_seconds", "phase_changes", "phase_reason", "agreement", "reuse", "note", "overhead", "observations", "effective_observations",
 	        "footprint_bytes", "footprint_window_seconds", "resolution_bytes", "resolution_seconds", "reference_bytes",
 	        "points", "footprint"};
 	struct json_object *object = written(&curve, &origin);
@@ -203,7 +203,7 @@ static void agreement_is_predicted_by_counted(void **state)
 static void older_curves_are_read(void **state)
 {
 	static const char *const newer[] = {"l1_misses_per_second", "l2_misses_per_second",
-	        "llc_misses_per_second", "agreement"};
+	        "llc_misses_per_second", "agreement", "reuse"};
 	struct json_object *object = written(&curve, &origin);
 	struct mtl_curve_origin about;
 	struct mtl_curve *again;

@@ -87,6 +87,10 @@ static void answers_status(void **state)
 	        "\"unseen\":7,\"throttled\":"
 	        "8,"
 	        "\"starved\":0.25}");
+	assert_string_equal(json_object_to_json_string_ext(member_of(reply.parameters, "agreement"),
+	                            JSON_C_TO_STRING_PLAIN),
+	        "{\"llc_ratio\":0.9,\"reuse_difference\":null,\"processes\":1}");
+	assert_null(member_of(reply.parameters, "reuse_reason"));
 	context.manager->status.n_events = 0;
 	strcpy(context.manager->status.events_reason, "no PMU");
 	context.manager->status.daemon_cpu = 0.002;
@@ -111,6 +115,9 @@ static void answers_list(void **state)
 	assert_int_equal(json_object_get_int(member_of(first, "observations_needed")),
 	        MTL_OBSERVATIONS_NEEDED);
 	assert_null(member_of(first, "reason"));
+	assert_true(json_object_get_double(member_of(first, "llc_ratio")) == 0.9);
+	assert_true(json_object_get_double(member_of(first, "reuse_difference")) == 0.03);
+	assert_int_equal(json_object_get_int(member_of(first, "reuse_observations")), 77);
 }
 
 static void answers_curve(void **state)

@@ -3,7 +3,8 @@
  * The use of address samples.
  *
  * `address_samples = auto` takes what the PMU has: retired loads and stores, and loads that missed
- * L1 apart (they begin visits, visit.h), or IBS; `page-faults` the software event instead, which says where a process grows and not where it works: good for
+ * L1 apart (they begin visits, visit.h), or IBS; `page-faults` the software event instead, which says
+ * where a process grows and not where it works: good for
  * trying the whole way out on a machine without a PMU. Where `auto` finds no PMU, and with
  * `task-clock`, the clock is sampled instead and the code there decoded (code_heat.c). Every event
  * is opened once at the start, on one CPU, to learn whether the kernel grants it.

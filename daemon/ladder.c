@@ -16,14 +16,16 @@
 
 #define GAIN_ADDRESSES                                                                             \
 	"addresses of sampled accesses, by which small hot sets of big processes are found at "    \
-	"once, and true miss ratios"
+	"once, true miss ratios, and reuse times at misses to check curves by (never yet run on "  \
+	"hardware)"
 
 static const struct {
 	const char *name, *gain;
 } descriptions[N_RUNGS] = {
         [RUNG_PEBS] = {"pebs", GAIN_ADDRESSES},
         [RUNG_IBS] = {"ibs", GAIN_ADDRESSES},
-        [RUNG_COUNTERS] = {"counters", "true miss ratios: misses per memory access"},
+        [RUNG_COUNTERS] = {"counters",
+                "true miss ratios: misses per memory access (never yet run on hardware)"},
         [RUNG_WATCHPOINTS] = {"watchpoints", "miss curves, in misses per second"},
         [RUNG_NONE] = {"none", ""},
 };

@@ -18,7 +18,7 @@ struct rung {
 	bool works;
 	char reason[320]; /* why, or why not */
 	char fix[256];    /* what would make it work; "": nothing would, or nothing is needed */
-	char gain[192];   /* what it gives beyond the rungs below; "": never to be had here */
+	char gain[288];   /* what it gives beyond the rungs below; "": never to be had here */
 };
 
 struct ladder {

@@ -22,11 +22,11 @@
 #include "cleanup.h"
 #include "reuse.h"
 
-#define PART 0.25         /* of the time */
-#define SLICE_LEAST 0.4   /* seconds, of residual times */
-#define SLICE_WATCHES 8   /* longest deadlines in one */
+#define PART 0.25       /* of the time */
+#define SLICE_LEAST 0.4 /* seconds, of residual times */
+#define SLICE_WATCHES 8 /* longest deadlines in one */
 #define QUIET_CHANGES 2 /* by that factor at least */
-#define LOOK_EVERY 4      /* seconds of CPU time */
+#define LOOK_EVERY 4    /* seconds of CPU time */
 #define SIZES 48
 #define CACHE_UNKNOWN (32 << 20)
 

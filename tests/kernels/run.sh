@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # make check-kernels: the same programs on Debian 12's own 6.1 kernel, with one processor and with two,
-# whatever kernel is running here. See tests/machine/machine.sh for how, steps.sh for what.
+# whatever kernel is running here; and reuse times, on one whose clock is exact. See
+# tests/machine/machine.sh for how, steps.sh and reuse_times.sh for what.
 
 set -eu
 cd "$(dirname "$0")/../.."
@@ -17,3 +18,4 @@ done
 for cpus in 1 2; do
     MTL_MACHINE=emulated tests/machine/run.sh --cpus $cpus "$@" -- tests/kernels/steps.sh $cpus
 done
+MTL_MACHINE=emulated tests/machine/run.sh --cpus 0 --program "$build/tests/live/refault" -- tests/kernels/reuse_times.sh

@@ -30,11 +30,13 @@ static struct mtl_curve_point point(double size, double misses, double low, doub
 	        .relative_miss_ratio = NAN};
 }
 
-/* Four sizes: one below the resolution, one below the cache whose misses are sampled, two compared. */
+/* Four sizes: one below the resolution, one below the cache whose misses are sampled, two compared.
+ */
 static void score_is_of_what_both_resolve(void **state)
 {
-	struct mtl_curve_point first[] = {point(1000, 9000, 9000, 9000), point(2000, 8000, 7000, 9000),
-	        point(4000, 1000, 900, 1100), point(8000, 200, 100, 300)};
+	struct mtl_curve_point first[] = {point(1000, 9000, 9000, 9000),
+	        point(2000, 8000, 7000, 9000), point(4000, 1000, 900, 1100),
+	        point(8000, 200, 100, 300)};
 	struct mtl_curve_point second[] = {point(1000, 1, 1, 1), point(2000, 1, 1, 1),
 	        point(4000, 1300, 1200, 1400), point(8000, 100, 50, 150)};
 	const struct mtl_curve curve = {.points = first, .n_points = 4};
@@ -132,8 +134,7 @@ static void too_few_are_a_reason(void **state)
 	assert_int_equal(curve->reuse->n_points, 0);
 	assert_non_null(strstr(curve->reuse->reason, "12 of about 60"));
 	options.misses_per_second = NAN; /* and what is there stays */
-	assert_int_equal(
-	        mtl_reuse_from_observations(seen, 12, NULL, 0, &options, curve), -EINVAL);
+	assert_int_equal(mtl_reuse_from_observations(seen, 12, NULL, 0, &options, curve), -EINVAL);
 	assert_non_null(strstr(curve->reuse->reason, "12 of about 60"));
 	assert_int_equal(mtl_reuse_refuse(curve, "no PMU"), 0);
 	assert_string_equal(curve->reuse->reason, "no PMU");

@@ -23,11 +23,16 @@ static const struct visit_terms terms = {
 
 static struct visits visits;
 
+static void begin_at(uint64_t clock)
+{
+	visits = (struct visits){.random = {1, 2, 3}};
+	visits_ask(&visits, &terms, clock);
+}
+
 static int begin(void **state)
 {
 	(void)state;
-	visits = (struct visits){.random = {1, 2, 3}};
-	visits_ask(&visits, &terms, 0);
+	begin_at(0);
 	return 0;
 }
 
@@ -42,8 +47,7 @@ static struct mtl_hit miss_at(uint64_t clock)
 /* The next moment of reuse (or residual) times that has so much of its slice left, ns. */
 static uint64_t turn(uint64_t clock, bool reuse, double left)
 {
-	while (visits_have_turn(&visits, clock) != reuse ||
-	        visits.slices.end - clock / 1e9 < left)
+	while (visits_have_turn(&visits, clock) != reuse || visits.slices.end - clock / 1e9 < left)
 		clock += QUIET_NS;
 	return clock;
 }
@@ -66,10 +70,13 @@ static void test_misses_wait_for_their_turn(void **state)
 /* Told 30 us late; the clock of BPF has 52 bits, that of mtld all. */
 static void test_the_watch_is_due_when_the_visit_is_over(void **state)
 {
-	uint64_t clock = turn(7ULL << 52, true, 1e-3);
-	struct mtl_hit miss = miss_at(clock - 30000);
+	struct mtl_hit miss;
+	uint64_t clock;
 
 	(void)state;
+	begin_at(7ULL << 52);
+	clock = turn(7ULL << 52, true, 1e-3);
+	miss = miss_at(clock - 30000);
 	assert_true(visits_begin(&visits, &miss, clock, 5));
 	assert_int_equal(visits.sampled, clock - 30000);
 	assert_int_equal(visits_left(&visits, clock), QUIET_NS - 30000);
@@ -130,8 +137,8 @@ static void test_residual_watches_end_with_theirs(void **state)
 
 	(void)state;
 	assert_int_equal(visits_deadline(&visits, clock, 1000), 1000); /* however short */
-	assert_in_range(visits_deadline(&visits, clock, 1000000000), end - clock - 1,
-	        end - clock + 1);
+	assert_in_range(
+	        visits_deadline(&visits, clock, 1000000000), end - clock - 1, end - clock + 1);
 	assert_int_equal(visits_deadline(&visits, end - 1000, 1000000000), 0);
 }
 

@@ -74,6 +74,14 @@ static void record(struct target *target)
 		observation->touched[slot] = touched_seconds(target, slot);
 }
 
+static void set_flying(struct target *target, bool flying)
+{
+	uint64_t bit = 1ULL << target->index % 64;
+
+	target->flying->bits[target->index / 64] &= ~bit;
+	target->flying->bits[target->index / 64] |= flying ? bit : 0;
+}
+
 void target_close(struct target *target)
 {
 	watch_close(&target->watch);
@@ -91,7 +99,7 @@ void target_land(struct target *target, bool keep)
 	target->counts.armed_switches += process->switches - target->flight.switches;
 	unpublish(process);
 	target->flight.armed = false;
-	target->flying->bits[target->index / 64] &= ~(1ULL << target->index % 64);
+	set_flying(target, false);
 	if (keep)
 		record(target);
 	if (target->close_between)
@@ -145,7 +153,7 @@ static bool arm(struct target *target, struct candidate *candidate, unsigned cpu
 	flight->busy_until = flight->moment + candidate->deadline_ns;
 	for (unsigned slot = 0; slot < MTL_SLOTS; slot++)
 		flight->touched[slot] = NEVER;
-	target->flying->bits[target->index / 64] |= 1ULL << target->index % 64;
+	set_flying(target, true);
 	target->counts.arms++;
 	return true;
 }
@@ -166,14 +174,6 @@ void target_launch(struct target *target, unsigned cpu)
 }
 
 /* ---- visits ---- */
-
-static void set_flying(struct target *target, bool flying)
-{
-	uint64_t bit = 1ULL << target->index % 64;
-
-	target->flying->bits[target->index / 64] &= ~bit;
-	target->flying->bits[target->index / 64] |= flying ? bit : 0;
-}
 
 void target_leave(struct target *target)
 {

@@ -172,6 +172,7 @@ void sampler_remove(struct sampler *sampler, uint32_t index)
 	target = sampler->targets[index];
 	if (target) {
 		target_land(target, false);
+		target_leave(target);
 		target_close(target);
 		sampler->targets[index] = NULL;
 	}

@@ -14,7 +14,7 @@ printf '%s\n' 'address_samples = page-faults' 'longest_window = 0.02' >>/etc/mtl
 begin() {
     start_mtld
     start refault refault 524288 4 "$work/round"
-    mtl track "$pid"
+    mtl track "$pid" && sleep 4
 }
 
 enough() {

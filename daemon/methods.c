@@ -22,6 +22,7 @@
 #include "method.h"
 #include "mtl.h"
 #include "service.h"
+#include "status_json.h"
 
 DEFINE_CLEANUP(struct json_object, json_object_put)
 DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
@@ -208,35 +209,6 @@ int method_find_process(const struct methods_context *context, const struct peer
 }
 
 /* --- Status, List */
-
-static struct json_object *calibration_json(const struct manager_status *status)
-{
-	struct json_object *object = *status->method ? json_object_new_object() : NULL;
-
-	if (!object)
-		return NULL;
-	json_object_object_add(object, "method", json_text(status->method));
-	json_object_object_add(object, "slots", integer(status->slots));
-	json_object_object_add(object, "trap_seconds", json_number(status->trap_seconds));
-	json_object_object_add(object, "arm_seconds", json_number(status->arm_seconds));
-	json_object_object_add(object, "switch_seconds", json_number(status->switch_seconds));
-	json_object_object_add(object, "shift_seconds", json_number(status->shift_seconds));
-	json_object_object_add(
-	        object, "resolution_seconds", json_number(status->resolution_seconds));
-	return object;
-}
-
-static struct json_object *scores_json(const struct manager_status *status)
-{
-	struct json_object *object = json_object_new_object();
-
-	if (!object)
-		return NULL;
-	json_object_object_add(object, "llc_ratio", json_number(status->llc_ratio));
-	json_object_object_add(object, "reuse_difference", json_number(status->reuse_difference));
-	json_object_object_add(object, "processes", integer(status->scored));
-	return object;
-}
 
 static int status(const struct methods_context *context, const struct peer *peer,
         const struct arguments *arguments, struct reply *ret_reply)

@@ -61,6 +61,8 @@ INCLUDE_daemon := -Ilib -Idaemon -Ibpf -I$(BUILD) -I$(BUILD)/bpf
 INCLUDE_cli := -Ilib -Icli -I$(BUILD)
 INCLUDE_unit := $(INCLUDE_daemon) -Icli -Itests/unit
 
+# what another program includes
+HEADERS := $(wildcard lib/mtl*.h)
 LIB_SRC := $(wildcard lib/*.c)
 DAEMON_SRC := $(filter-out daemon/mtld.c,$(wildcard daemon/*.c))
 CLI_SRC := $(filter-out cli/mtl.c,$(wildcard cli/*.c))
@@ -106,13 +108,13 @@ LIBS_test_partition_watch = $(FUSE_LIBS)
 DEPS := $(addprefix deps-,browser check deb demo fuzz format systemd)
 
 .PHONY: all demo check check-export check-browser check-library check-unit check-live check-accuracy check-big check-kernels check-systemd check-layers check-docs \
-	check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top bench bench-real bench-trace fuzz format deb install uninstall clean help \
+	check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top check-manual bench bench-real bench-trace fuzz format deb install uninstall clean help \
 	force deps $(DEPS)
 .SECONDARY:
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-all: $(PROGRAMS)
+all: $(PROGRAMS) $(BUILD)/man/made $(BUILD)/completions/made
 
 deps:
 	@packaging/build-deps.sh build
@@ -207,6 +209,15 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags | deps
 $(HELPERS): %: %.o $(BUILD)/libmtl.a
 	$(call say,LINK,$@)$(CC) $(LDFLAGS) -pthread $^ -o $@ $(LIBS)
 
+# --- manual pages and completions, of what the programs say of themselves
+
+MANUALS := $(patsubst packaging/man/%.in,$(BUILD)/man/%,$(wildcard packaging/man/*.in))
+SAID := $(BUILD)/mtl $(BUILD)/mtld packaging/usage.sh
+$(BUILD)/man/made: $(SAID) $(wildcard packaging/man/*) etc/mtld.conf daemon/io.mtld.varlink $(HEADERS)
+	$(call say,MAN,$(@D))packaging/man/make.sh $(@D) $(VERSION) && touch $@
+$(BUILD)/completions/made: $(SAID) packaging/completions/make.sh
+	$(call say,GEN,$(@D))packaging/completions/make.sh $(@D) && touch $@
+
 # --- running things
 
 demo: $(PROGRAMS) $(BUILD)/workload $(BUILD)/tests/machine/watchpoints_fire | deps-demo
@@ -216,7 +227,7 @@ demo: $(PROGRAMS) $(BUILD)/workload $(BUILD)/tests/machine/watchpoints_fire | de
 UNIT := $(TESTS:%=$(BUILD)/unit/%) $(TESTS:%=$(BUILD)/sanitize/unit/%)
 LIVE := $(PROGRAMS) $(BUILD)/workload $(HELPERS)
 
-check: $(LIVE) $(UNIT) $(PLAYERS:%=$(BUILD)/unit/%) | deps-check
+check: all $(LIVE) $(UNIT) $(PLAYERS:%=$(BUILD)/unit/%) | deps-check
 	$(Q)tests/test_checks.sh
 	$(Q)tests/check_layers.sh
 	$(Q)tests/check_docs.sh
@@ -230,6 +241,7 @@ check: $(LIVE) $(UNIT) $(PLAYERS:%=$(BUILD)/unit/%) | deps-check
 	$(Q)tests/probe/run.sh
 	$(Q)tests/top/run.sh
 	$(Q)tests/export/run.sh
+	$(Q)tests/manual/run.sh
 	$(Q)tests/live/run.sh
 check-layers:
 	$(Q)tests/test_checks.sh
@@ -256,6 +268,8 @@ check-export: $(BUILD)/mtl | deps-check
 	$(Q)tests/export/run.sh
 check-browser: $(BUILD)/mtl | deps-check deps-browser
 	$(Q)tests/browser/run.sh
+check-manual: all | deps-check
+	$(Q)tests/manual/run.sh
 check-share: $(BUILD)/mtl | deps-check
 	$(Q)tests/share/run.sh
 check-stub: $(BUILD)/mtl | deps-check
@@ -283,7 +297,7 @@ bench-trace: $(BUILD)/mtl $(BUILD)/tests/bench/together $(BUILD)/tests/bench/zip
 	$(Q)tests/bench/trace.sh
 
 # never two of them at once, whatever -j says: they would disturb each other
-RUNS := check check-export check-browser check-unit check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top check-live check-accuracy check-big \
+RUNS := check check-export check-browser check-unit check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top check-manual check-live check-accuracy check-big \
 	check-kernels check-systemd bench bench-trace demo
 $(foreach run,$(RUNS),$(eval before := )$(foreach goal,$(MAKECMDGOALS),\
 	$(if $(filter $(run),$(goal)),$(eval $(run): | $(before)),)$(if $(filter $(RUNS),$(goal)),$(eval before += $(goal)),)))
@@ -303,6 +317,7 @@ DEST := $(DESTDIR)
 UNITS := mtl-export.service mtl-partition.service mtld.socket mtld.service
 # what another program includes
 HEADERS := $(wildcard lib/mtl*.h)
+UNITS := mtl-partition.service mtld.socket mtld.service
 CONFIGURATION := mtld.conf partition.conf
 # true when what is installed does not become part of this running system
 ELSEWHERE := [ -n '$(DEST)' ] || [ "$$(id -u)" != 0 ]
@@ -313,6 +328,11 @@ EXTRAS := $(foreach m,$(wildcard packaging/man/*.[1-8]),$(m):$(MANDIR)/man$(last
 	$(addsuffix :$(FISHDIR),$(wildcard packaging/completions/fish/*)) \
 	$(addsuffix :$(DOCDIR)/examples,$(wildcard packaging/examples/* packaging/prometheus/* \
 		packaging/grafana/* packaging/kubernetes/*))
+EXTRAS := $(foreach m,$(MANUALS),$(m):$(MANDIR)/man$(lastword $(subst ., ,$(m)))) \
+	$(addsuffix :$(BASHDIR),$(addprefix $(BUILD)/completions/bash/,mtl mtld)) \
+	$(BUILD)/completions/zsh/_mtl:$(ZSHDIR) \
+	$(addsuffix :$(FISHDIR),$(addprefix $(BUILD)/completions/fish/,mtl.fish mtld.fish)) \
+	$(addsuffix :$(DOCDIR)/examples,$(wildcard packaging/examples/*))
 RELOAD := ldconfig; ! [ -d /run/systemd/system ] || systemctl daemon-reload
 
 deb: | deps deps-deb
@@ -371,6 +391,7 @@ help:
 		'check-coverage how often intervals hold the truth, in 2000 runs each (COVERAGE_RUNS=n)' \
 		'check-trace    mtl trace from files and pipes to curves, pictures and messages' \
 		'check-probe    mtl probe on this machine' \
+		'check-manual   manual pages and completions against the programs' \
 		'check-top      mtl top on a terminal, driven by keys' \
 		'check-share    mtl share and mtl partition on traces of real programs' \
 		'check-stub     mtl stub, verified; what it refuses; its curve beside mtl trace' \

@@ -3,18 +3,21 @@
  * `mtl curve PID`: the curve of a running process, once or again and again.
  *
  * A process that is not tracked yet is tracked, for as long as somebody asks; with too few
- * observations the question is repeated until there are enough or --wait is over.
+ * observations the question is repeated until there are enough or --wait is over. Several processes
+ * are waited for together, so that they share the time it takes.
  */
 
 #include "options.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "await_curve.h"
 #include "client.h"
+#include "curve_picture.h"
 #include "curve_report.h"
 #include "history_report.h"
 #include "question.h"
@@ -133,11 +136,80 @@ static int curve_of_process(const struct options *options, const char *operand)
 	return options->watch ? watch(&question) : show_once(&question);
 }
 
+/* Of several processes: all are tracked before the first one is waited for. */
+static int track_all(const struct options *options, struct client *client, int n, char **operands,
+        struct question *ret_questions)
+{
+	int code = MTL_DONE;
+
+	for (int i = 0; code == MTL_DONE && i < n; i++) {
+		struct question *question = &ret_questions[i];
+		char error[256];
+
+		*question = (struct question){.options = options, .client = client, .wake_fd = -1};
+		if (pid_parse(operands[i], &question->pid, error, sizeof(error)) < 0)
+			return complain(MTL_USAGE, "%s", error);
+		code = await_track(question);
+	}
+	return code;
+}
+
+static int show_all(const struct options *options, struct json_object *curves)
+{
+	size_t n = json_object_array_length(curves);
+	_cleanup_free_ struct json_object **each = calloc(n, sizeof(*each));
+	int code = each ? MTL_DONE : complain(MTL_FAILED, "out of memory");
+
+	for (size_t i = 0; code == MTL_DONE && i < n; i++) {
+		each[i] = json_object_array_get_idx(curves, i);
+		if (!options->json && i > 0)
+			putchar('\n');
+		if (!options->json)
+			code = curve_show(each[i], options);
+	}
+	return code == MTL_DONE && options->plot ? curve_picture(options->plot, each, n) : code;
+}
+
+static int curves_of_processes(const struct options *options, int n, char **operands)
+{
+	_cleanup_(json_object_putp) struct json_object *object = json_object_new_object();
+	_cleanup_free_ struct question *questions = calloc((size_t)n, sizeof(*questions));
+	_cleanup_(client_freep) struct client *client = NULL;
+	struct json_object *curves = json_object_new_array();
+	double wait = isnan(options->wait) ? AWAIT_SECONDS : options->wait;
+	int code, r;
+
+	if (!questions || !object || json_object_object_add(object, "curves", curves) < 0)
+		return complain(MTL_FAILED, "out of memory");
+	r = client_connect(options->socket, &client);
+	if (r < 0)
+		return client_explain(r, options->socket);
+	code = track_all(options, client, n, operands, questions);
+	for (int i = 0; code == MTL_DONE && i < n; i++) {
+		struct json_object *curve;
+
+		code = await_curve(&questions[i], wait, &curve);
+		if (code == MTL_DONE && json_object_array_add(curves, curve) < 0)
+			return complain(MTL_FAILED, "out of memory");
+	}
+	if (code != MTL_DONE)
+		return code;
+	if (options->json)
+		json_output(stdout, object);
+	return show_all(options, curves);
+}
+
 int command_curve(const struct options *options, int n_operands, char **operands)
 {
 	if (options->from && n_operands > 0)
 		return complain(MTL_USAGE, "give either a process number or --from FILE, not both");
 	if (!options->from && n_operands == 0)
 		return complain(MTL_USAGE, "give a process number, or --from FILE");
+	if (n_operands > 1 &&
+	        (options->csv || options->watch || options->record || options->history))
+		return complain(
+		        MTL_USAGE, "--csv, --watch, --record and --history are for one process");
+	if (n_operands > 1)
+		return curves_of_processes(options, n_operands, operands);
 	return options->from ? saved_curve(options) : curve_of_process(options, operands[0]);
 }

@@ -13,6 +13,7 @@
 
 #include "agreement.h"
 #include "cleanup.h"
+#include "curve_picture.h"
 #include "mtl.h"
 #include "size.h"
 
@@ -248,6 +249,11 @@ static int compare_points(const void *a, const void *b)
 	return (x->size_bytes > y->size_bytes) - (x->size_bytes < y->size_bytes);
 }
 
+void curve_sort(struct mtl_curve *curve)
+{
+	qsort(curve->points, curve->n_points, sizeof(*curve->points), compare_points);
+}
+
 static size_t count_lines(const char *text)
 {
 	size_t n = 0;
@@ -298,7 +304,7 @@ static int output_words(struct json_object *object, bool in_place)
 
 	if (r < 0)
 		return complain(MTL_FAILED, "the curve cannot be read: %s", error);
-	qsort(curve->points, curve->n_points, sizeof(*curve->points), compare_points);
+	curve_sort(curve);
 	in_place = in_place && terminal.is_terminal;
 	r = render(curve, &origin, &terminal, true, &text);
 	if (r == 0 && in_place && count_lines(text) >= terminal.height) {
@@ -311,7 +317,7 @@ static int output_words(struct json_object *object, bool in_place)
 	return MTL_DONE;
 }
 
-int curve_output(struct json_object *curve, const struct options *options)
+int curve_show(struct json_object *curve, const struct options *options)
 {
 	int code = MTL_DONE;
 
@@ -324,4 +330,11 @@ int curve_output(struct json_object *curve, const struct options *options)
 	if (fflush(stdout) != 0)
 		code = complain(MTL_FAILED, "cannot write the curve: %s", strerror(errno));
 	return code;
+}
+
+int curve_output(struct json_object *curve, const struct options *options)
+{
+	int code = curve_show(curve, options);
+
+	return options->plot ? curve_picture(options->plot, &curve, 1) ?: code : code;
 }

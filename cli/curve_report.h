@@ -49,10 +49,15 @@ int curve_report(FILE *file, const struct mtl_curve *curve, const struct mtl_cur
 /* Header line and one row a point, empty where the value is null. -EBADMSG: not a curve object. */
 int curve_csv(FILE *file, struct json_object *curve);
 
+/* By size: a curve from elsewhere may have its points in any order. */
+void curve_sort(struct mtl_curve *curve);
+
 /*
  * A curve object in the form the options ask for, on standard output. Returns an exit code, having
  * said on stderr what was wrong.
  */
+int curve_show(struct json_object *curve, const struct options *options);
+/* And as a picture (--plot). */
 int curve_output(struct json_object *curve, const struct options *options);
 
 /* One JSON object and a line end. */

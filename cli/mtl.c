@@ -27,8 +27,8 @@
 static const struct command commands[] = {
         {"run", command_run, "[--] CMD [ARG]...", 1, INT_MAX,
                 "the miss-ratio curve of a command, with a mtld of its own", COMMAND_RUN},
-        {"curve", command_curve, "PID | --from FILE", 0, 1,
-                "the curve of a running process, or of saved observations", COMMAND_CURVE},
+        {"curve", command_curve, "PID... | --from FILE", 0, INT_MAX,
+                "the curve of running processes, or of saved observations", COMMAND_CURVE},
         {"top", command_top, "", 0, 0, "the tracked processes and their curves, live", COMMAND_TOP},
         {"list", command_list, "", 0, 0, "the processes mtld tracks", COMMAND_LIST},
         {"status", command_status, "", 0, 0, "how mtld is and what it costs", COMMAND_STATUS},

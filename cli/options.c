@@ -123,13 +123,11 @@ static const struct row rows[] = {
         {"compare", NULL, "all methods: their errors against exact, time and memory", COMMAND_TRACE,
                 value_flag, FIELD(compare)},
         {"plot", "FILE", "draw the curve into a .svg, .png or .pdf, by gnuplot",
-                COMMAND_TRACE | COMMAND_SHARE | COMMAND_PROBE, value_plot, FIELD(plot)},
+                CURVES | COMMAND_TRACE | COMMAND_SHARE | COMMAND_PROBE, value_plot, FIELD(plot)},
         {"history", NULL,
                 "the last hour at --sizes (at most 16; default: L2, half of the last-level cache, "
                 "all of it), while mtld has known the process",
                 COMMAND_CURVE, value_flag, FIELD(history)},
-        {"plot", "FILE", "with --history: draw it into a .svg, .png or .pdf, by gnuplot",
-                COMMAND_CURVE, value_plot, FIELD(plot)},
         {"memory", "SIZE", "how much to use at most (default: half of what is available)",
                 COMMAND_TRACE, value_size, FIELD(memory)},
         {"size", "SIZE", "of the cache (default: the last level of this machine)", COMMAND_SHARE,
@@ -238,7 +236,6 @@ static const struct {
         {COMMAND_PARTITION, "keep", "watch"},
         {COMMAND_PARTITION, "keep", "apply"},
         {COMMAND_STUB, "interval", "from"},
-        {COMMAND_CURVE, "plot", "history"},
         {COMMAND_STUB, "duration", "from"},
 };
 

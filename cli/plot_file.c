@@ -31,8 +31,9 @@
 #define PROGRAM "gnuplot"
 #define PACKAGE "gnuplot-nox"
 #define NOT_FOUND 127 /* and silence: there was nothing to run, if that was found out late */
-#define TICS_MAX 12
-#define DASHES 5 /* kinds that gnuplot has */
+#define TICS_MAX 8    /* with room for their texts */
+#define DASHES 5      /* kinds that gnuplot has */
+#define COUNTS 1000   /* values as large are written with k, M, G */
 #define TEXT 256
 
 extern char **environ;
@@ -172,6 +173,17 @@ static void size_range(const struct plot_request *request, double *ret_least, do
 	}
 }
 
+static double greatest_value(const struct plot_request *request)
+{
+	double greatest = 0;
+
+	for (size_t i = 0; i < request->n_series; i++) {
+		for (size_t j = 0; j < request->series[i].n; j++)
+			greatest = fmax(greatest, request->series[i].values[j]);
+	}
+	return greatest;
+}
+
 static void put_data(FILE *script, const char *name, size_t number, const double *sizes,
         const double *values, size_t n)
 {
@@ -190,18 +202,77 @@ static void put_labels(FILE *script, const struct plot_request *request)
 	fputs("END\n", script);
 }
 
-/* Curves that coincide are all seen: the first is the widest, each has dashes of its own. */
+static void put_band(FILE *script, const struct plot_series *series, size_t number)
+{
+	fprintf(script, "$band%zu << END\n", number);
+	for (size_t i = 0; i < series->n; i++)
+		fprintf(script, "%.17g %.17g %.17g\n", series->sizes[i], series->low[i],
+		        series->high[i]);
+	fputs("END\n", script);
+}
+
+/* With names at the upper end, inside the axes. */
+static void put_marks(FILE *script, const struct plot_request *request, double least, double most)
+{
+	for (size_t i = 0; i < request->n_marks; i++) {
+		const struct plot_mark *mark = &request->marks[i];
+
+		if (!(mark->size > least && mark->size < most))
+			continue;
+		fprintf(script,
+		        "set arrow from %.17g, graph 0 to %.17g, graph 1 nohead dt 3 lc rgb "
+		        "'#808080' back\nset label ",
+		        mark->size, mark->size);
+		put_text(script, mark->name);
+		fprintf(script, " at %.17g, graph 0.97 offset 0.4,0 tc rgb '#606060' noenhanced\n",
+		        mark->size);
+	}
+}
+
+/* Between low and high; and what cannot be relied on in dots, of which the curve is made from there
+ * on. */
+static void put_beside(FILE *script, const struct plot_series *series, size_t i)
+{
+	if (series->low)
+		fprintf(script,
+		        ", $band%zu using 1:2:3 with filledcurves fs transparent solid 0.18 "
+		        "noborder lc %zu notitle",
+		        i, i + 1);
+	if (series->n_faint > 0)
+		fprintf(script, ", $faint%zu using 1:2 with lines lw 2 dt 3 lc %zu notitle", i,
+		        i + 1);
+}
+
+/* Curves that coincide are all seen: the first is the widest, each has dashes of its own, unless
+ * dots tell what is not to be relied on. */
 static void put_curve(FILE *script, const struct plot_request *request, size_t i)
 {
 	const struct plot_series *series = &request->series[i];
 	double width = 2 + 0.8 * (double)(request->n_series - 1 - i);
 
-	fprintf(script, "%s$curve%zu using 1:2 with steps lw %.1f lc %zu dt %zu title ",
-	        i ? ", " : "", i, width, i + 1, i % DASHES + 1);
+	fprintf(script, "%s$curve%zu using 1:2 with %s lw %.1f lc %zu dt %zu title ", i ? ", " : "",
+	        i, series->straight ? "lines" : "steps", width, i + 1, i % DASHES + 1);
 	put_text(script, series->name);
+	put_beside(script, series, i);
 	if (series->n_marked)
 		fprintf(script, ", $marked%zu using 1:2 with points pt 7 ps 0.4 lc %zu notitle", i,
 		        i + 1);
+}
+
+/* The first trusted point belongs to both parts, so that they meet. */
+static void put_series(FILE *script, const struct plot_series *series, size_t i)
+{
+	size_t faint = series->n_faint < series->n ? series->n_faint : series->n - 1;
+
+	put_data(script, "curve", i, series->sizes + faint, series->values + faint,
+	        series->n - faint);
+	if (series->n_faint > 0)
+		put_data(script, "faint", i, series->sizes, series->values, faint + 1);
+	if (series->low)
+		put_band(script, series, i);
+	if (series->n_marked)
+		put_data(script, "marked", i, series->marked_sizes, series->marked_values,
+		        series->n_marked);
 }
 
 static void put_script(FILE *script, const struct plot_request *request, const char *terminal)
@@ -218,17 +289,14 @@ static void put_script(FILE *script, const struct plot_request *request, const c
 	        request->log_values ? "set logscale y" : "set yrange [0:*]");
 	if (!request->linear)
 		put_tics(script, request, least, most);
+	if (greatest_value(request) >= COUNTS)
+		fputs("set format y '%.1s %c'\n", script);
 	fputs("set grid lt 1 lc rgb '#dddddd'\nset key outside right top noenhanced\nset border 3\n"
 	      "set tics nomirror\n",
 	        script);
-	for (size_t i = 0; i < request->n_series; i++) {
-		const struct plot_series *series = &request->series[i];
-
-		put_data(script, "curve", i, series->sizes, series->values, series->n);
-		if (series->n_marked)
-			put_data(script, "marked", i, series->marked_sizes, series->marked_values,
-			        series->n_marked);
-	}
+	put_marks(script, request, least, most);
+	for (size_t i = 0; i < request->n_series; i++)
+		put_series(script, &request->series[i], i);
 	if (request->n_labels)
 		put_labels(script, request);
 	fputs("plot ", script);

@@ -11,6 +11,9 @@ struct plot_series {
 	const char *name;
 	const double *sizes, *values;
 	size_t n;
+	bool straight;            /* lines from point to point, not steps */
+	const double *low, *high; /* interval around each value, drawn as a band; NULL: none */
+	size_t n_faint;           /* so many of the first values are not to be relied on */
 	const double *marked_sizes, *marked_values;
 	size_t n_marked;
 };
@@ -19,6 +22,12 @@ struct plot_series {
 struct plot_label {
 	double size, value;
 	char name[32]; /* without blanks */
+};
+
+/* A size that has a name: a line from top to bottom. */
+struct plot_mark {
+	double size;
+	char name[16];
 };
 
 struct plot_request {
@@ -32,6 +41,8 @@ struct plot_request {
 	const struct plot_label *labels;
 	size_t n_labels;
 	const char *labels_title;
+	const struct plot_mark *marks;
+	size_t n_marks;
 };
 
 /* Does the name end in .svg, .png or .pdf? -EINVAL with a sentence. */

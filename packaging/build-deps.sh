@@ -43,6 +43,10 @@ check    bzip2              bzip2
 check    util-linux         unshare
 check    jq                 jq
 check    tmux               tmux
+check    mandoc             mandoc
+check    bsdextrautils      col
+check    zsh                zsh
+check    fish               fish
 check    python3            python3
 check    gnuplot-nox        gnuplot
 check    python3            python3

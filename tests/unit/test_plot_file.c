@@ -94,7 +94,7 @@ static void what_gnuplot_is_told(void **state)
 	assert_int_equal(plot("a 'b' `c` \"d\" \n e", 2, error), 0);
 	assert_non_null(strstr(picture(), "set terminal svg"));
 	assert_non_null(strstr(picture(), "\nset title 'a ''b'' `c` \"d\" ? e' noenhanced\n"));
-	assert_non_null(strstr(picture(), "'4 KiB' 4096, '8 KiB' 8192"));
+	assert_non_null(strstr(picture(), "'4 KiB' 4096, '16 KiB' 16384"));
 	assert_non_null(strstr(picture(), "'1 MiB' 1048576)"));
 	assert_non_null(
 	        strstr(picture(), "$curve0 << END\n4096 0.5\n8192 0.25\n1048576 0.125\nEND"));
@@ -181,8 +181,14 @@ static void the_name_says_the_kind(void **state)
 /* Curves of different widths and dashes, points on them, and points beside them with names. */
 static void marks_and_labels(void **state)
 {
-	const struct plot_series two[] = {{"a", sizes, values, 3, sizes + 1, values + 1, 1},
-	        {"b", sizes, values, 3, NULL, NULL, 0}};
+	const struct plot_series two[] = {{.name = "a",
+	                                          .sizes = sizes,
+	                                          .values = values,
+	                                          .n = 3,
+	                                          .marked_sizes = sizes + 1,
+	                                          .marked_values = values + 1,
+	                                          .n_marked = 1},
+	        {.name = "b", .sizes = sizes, .values = values, .n = 3}};
 	const struct plot_label labels[] = {{2097152, 0.25, "32K:8:64"}, {4096, 0.5, "4K:4:64"}};
 	struct plot_request request = {.title = "t",
 	        .size_title = "s",
@@ -211,6 +217,46 @@ static void marks_and_labels(void **state)
 	assert_non_null(strstr(picture(), "with labels"));
 	assert_non_null(strstr(picture(), "title 'others'"));
 	assert_non_null(strstr(picture(), "set key outside"));
+}
+
+/* A live curve: straight, its interval a band, the part that is not to be relied on in dots; sizes with
+ * names are lines where they are in sight, and large values are written with letters. */
+static void bands_and_lines(void **state)
+{
+	static const double many[] = {4e6, 2e6, 1e6}, low[] = {3e6, 1e6, 0}, high[] = {5e6, 3e6, 2e6};
+	const struct plot_series live = {.name = "x (1)",
+	        .sizes = sizes,
+	        .values = many,
+	        .n = 3,
+	        .straight = true,
+	        .low = low,
+	        .high = high,
+	        .n_faint = 1};
+	const struct plot_mark marks[] = {{8192, "L2"}, {1e12, "far"}};
+	struct plot_request request = {.title = "t",
+	        .size_title = "s",
+	        .value_title = "v",
+	        .bytes = true,
+	        .series = &live,
+	        .n_series = 1,
+	        .marks = marks,
+	        .n_marks = 2};
+	char error[512];
+
+	(void)state;
+	fake_file("out/curve.svg", "old");
+	fake_gnuplot("#!/bin/sh\ncat\n");
+	assert_int_equal(
+	        plot_file_write(fake_path("out/curve.svg"), &request, error, sizeof(error)), 0);
+	assert_non_null(strstr(picture(), "$curve0 using 1:2 with lines lw 2.0 lc 1 dt 1"));
+	assert_non_null(strstr(picture(), "$curve0 << END\n8192 2000000\n"));
+	assert_non_null(strstr(picture(), "$faint0 << END\n4096 4000000\n8192 2000000\nEND"));
+	assert_non_null(strstr(picture(), "$band0 << END\n4096 3000000 5000000\n"));
+	assert_non_null(strstr(picture(), "$band0 using 1:2:3 with filledcurves"));
+	assert_non_null(strstr(picture(), "set arrow from 8192, graph 0"));
+	assert_non_null(strstr(picture(), "'L2' at 8192"));
+	assert_null(strstr(picture(), "far"));
+	assert_non_null(strstr(picture(), "set format y '%.1s %c'"));
 }
 
 /* Between two powers of two: the ends, which never look alike. */
@@ -248,6 +294,7 @@ int main(void)
 	        ROOTED(a_place_that_cannot_be_written_is_said),
 	        ROOTED(one_size_is_drawn_too),
 	        ROOTED(marks_and_labels),
+	        ROOTED(bands_and_lines),
 	        ROOTED(ends_are_labelled_where_nothing_else_is),
 	        cmocka_unit_test(the_name_says_the_kind),
 	};

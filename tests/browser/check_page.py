@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """check_page.py URL SCENARIO OUT [PLOT.svg...]: the page of `mtl export`, as a browser has it.
 
-The exporter at URL asks the stand-in for mtld (tests/export/stub_mtld.py) whose answers are in the
+The exporter at URL asks the stand-in for mtld (tests/stub_mtld.py) whose answers are in the
 file SCENARIO. Screenshots go to the directory OUT. One PASS or FAIL line a step.
 """
 

@@ -30,7 +30,7 @@ await() {
 }
 
 mtld_begins() {
-    tests/export/stub_mtld.py "$socket" "$scenario" 2>"$work/stub.err" &
+    tests/stub_mtld.py "$socket" "$scenario" 2>"$work/stub.err" &
     stub=$!
     await test -S "$socket" || die "no stand-in for mtld: $(cat "$work/stub.err")"
 }

@@ -28,7 +28,7 @@ paused='{"pid": 404, "comm": "traced", "state": "paused", "reason": "a debugger 
 processes "$redis, $postgres, $early, $paused"
 
 mtld() {
-    python3 tests/stub_mtld.py "$socket" "$scenario" >"$work/stub.log" 2>&1 &
+    tests/stub_mtld.py "$socket" "$scenario" >"$work/stub.log" 2>&1 &
     stub=$!
     tries=200
     until [ -S "$socket" ] || [ $((tries -= 1)) = 0 ]; do sleep 0.05; done

@@ -19,6 +19,7 @@
 #include "cgroup.h"
 #include "cleanup.h"
 #include "manager_parts.h"
+#include "proc.h"
 #include "busiest.h"
 
 #define LOOK_USEC 1000000
@@ -65,13 +66,22 @@ static bool has_left(
 	       !strcmp(entry->cgroup, group->name) && !pid_set_has(set, entry->tracked->pid);
 }
 
+/* It has ended, or is about to: its pidfd tells, and its curve is kept. */
+static bool has_ended(const struct follow *follow, const struct entry *entry)
+{
+	pid_t tid;
+
+	return proc_living_thread(follow->manager->root, entry->tracked->pid, &tid) < 0;
+}
+
 static void untrack_others(
         struct follow *follow, const struct followed *group, const struct pid_set *set)
 {
 	struct manager *manager = follow->manager;
 
 	for (unsigned i = manager->n_entries; i-- > 0;)
-		if (has_left(manager->entries[i], group, set))
+		if (has_left(manager->entries[i], group, set) &&
+		        !has_ended(follow, manager->entries[i]))
 			manager_forget(manager, manager->entries[i]);
 }
 

@@ -133,7 +133,8 @@ what_comes_goes() { # descriptors and memory after 400 processes and thousands o
             within 20 is '.processes == []' || return 1
         [ $i != 2 ] || memory=$(resident_kib)
     done
-    within 10 few_descriptors "$before" || { ls -l "/proc/$mtld/fd" | tail -n 8; return 1; }
+    within 30 few_descriptors "$before" ||
+        { cat "$work/tried"; ls -l "/proc/$mtld/fd" | sed 's/.*-> //' | sort | uniq -c | sort -n | tail -n 4; mtl list | head -n 4; return 1; }
     [ "$(resident_kib)" -le $((memory + 2048)) ] || { echo "$memory KiB became $(resident_kib)"; return 1; }
 }
 

@@ -189,8 +189,9 @@ static void judge_reuse(struct manager *manager)
 		reason = "the size of the L1 cache is not known";
 	else if (reuse->means == REUSE_COUNTED && !counted)
 		reason = "misses of the L1 cache are sampled, but not counted";
-	if (*reason)
-		reuse->means = REUSE_NONE;
+	if (!*reason)
+		return;
+	reuse->means = REUSE_NONE;
 	snprintf(reuse->reason, sizeof(reuse->reason), "%s (rung %s)", reason,
 	        instrument_rung(instrument));
 }

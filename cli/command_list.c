@@ -99,6 +99,7 @@ static void cell_reuse(struct json_object *process, char *ret_text)
 static void cell_reason(struct json_object *process, char *ret_text)
 {
 	const char *reason = object_text(process, "reason"), *between = "";
+	struct json_object *list = NULL, *first = NULL;
 	char cgroup[CELL / 2];
 	int n = 0;
 
@@ -112,6 +113,11 @@ static void cell_reason(struct json_object *process, char *ret_text)
 		between = "; ";
 	if (strcmp(reason, "-") != 0)
 		snprintf(ret_text + n, CELL - n, "%s%s", between, reason);
+	else if (json_object_object_get_ex(process, "backoff", &list) &&
+	         json_object_is_type(list, json_type_array) &&
+	         (first = json_object_array_get_idx(list, 0)))
+		snprintf(ret_text + n, CELL - n, "%ssampled less: %s", between,
+		        object_text(first, "text"));
 }
 
 static const struct list_column columns[] = {

@@ -57,7 +57,7 @@ static void moment_has_come(struct armer *armer)
 {
 	struct target *target = preempted(armer);
 
-	if (!target || target->paused || erand48(armer->random) * armer->pace >= target->pace)
+	if (!target || target->paused || target->resting || erand48(armer->random) * armer->pace >= target->pace)
 		return;
 	if (target_yields(target))
 		return;
@@ -188,17 +188,19 @@ void armer_return(struct armer *armer)
 	pthread_setaffinity_np(armer->thread, sizeof(set), &set);
 }
 
-static void poke(struct armer *armer)
+void armer_poke(struct armer *armer)
 {
 	uint64_t one = 1;
 
+	if (!armer->running)
+		return;
 	(void)!write(armer->wake_fd, &one, sizeof(one));
 }
 
 void armer_stop(struct armer *armer)
 {
 	if (armer->running) {
-		poke(armer);
+		armer_poke(armer);
 		pthread_join(armer->thread, NULL);
 	}
 	if (armer->sampler)
@@ -212,5 +214,5 @@ void armer_set_pace(struct armer *armer, double pace)
 		return;
 	armer->pace = pace;
 	draw_moment(armer);
-	poke(armer);
+	armer_poke(armer);
 }

@@ -55,6 +55,8 @@ int armer_start(struct sampler *sampler, unsigned cpu);
 void armer_return(struct armer *armer);
 /* sampler->stop is set; waits for the thread to end. */
 void armer_stop(struct armer *armer);
+/* Has it look at everything now. */
+void armer_poke(struct armer *armer);
 /* A new pace from this instant on (exponential gaps have no memory). Called with the lock held. */
 void armer_set_pace(struct armer *armer, double pace);
 

@@ -8,6 +8,7 @@
  *
  *     idle  moments that find no candidate     -> what a moment costs the target
  *     cold  quads on a line never touched      -> what arming and disarming cost it
+ *     clock moments again, while the kernel times the program that keeps the clock
  *     hot   quads on the spinning line         -> exactly one trap a slot; what a trap costs it
  *
  * The child touches every word within nanoseconds, so in the hot phase all times are truly zero.
@@ -35,6 +36,7 @@
 
 #include "cleanup.h"
 #include "cpu_events.h"
+#include "program_cost.h"
 
 /* The sampler's last slot is the calibration child's. */
 #define INDEX (MTL_PROCESSES_MAX - 1)
@@ -48,6 +50,8 @@
 #define WORDS 8
 #define GAPS 4096
 #define TIMES 4096
+#define CLOCK_LOOKS 8
+#define CLOCK_UNMEASURED 0.3e-6
 
 /* Shared with the child; each member that the child writes has a page of its own. */
 struct spin {
@@ -402,6 +406,33 @@ static double measure_code_sample(struct bench *bench)
 	return median_gap(bench, gaps) / 1e9;
 }
 
+/* Switches of the child, to the armer and back, cost what any do: the median of short looks at it, so that
+ * a CPU that was stolen meanwhile does not enter. A switch in and one out are two runs. */
+static double measure_clock(struct bench *bench)
+{
+	struct timespec nap = {.tv_nsec = 10000000};
+	double looks[CLOCK_LOOKS];
+	struct series series = {.values = looks};
+	struct program_cost cost;
+	int programs[2];
+
+	source_switch_programs(bench->source, programs);
+	if (program_cost_begin(programs[0], &cost) < 0)
+		return CLOCK_UNMEASURED;
+	pace(bench, MOMENTS);
+	for (int i = 0; i < CLOCK_LOOKS; i++) {
+		double run;
+
+		nanosleep(&nap, NULL);
+		run = program_cost_lap(&cost);
+		if (isfinite(run))
+			append(&series, run);
+	}
+	pace(bench, 0);
+	program_cost_end(&cost);
+	return series.n ? 2 * quantile(&series, 0.5) : CLOCK_UNMEASURED;
+}
+
 static int calibrate(struct bench *bench, unsigned slots, struct calibration *calibration,
 	char *ret_error, size_t error_size)
 {
@@ -420,8 +451,11 @@ static int calibrate(struct bench *bench, unsigned slots, struct calibration *ca
 	if (r < 0)
 		return r;
 	set_costs(bench, slots, &idle, &cold, &hot, calibration);
+	calibration->clock_seconds = measure_clock(bench);
 	calibration->open_seconds = measure_open(bench, slots, slots == 1 ? 64 : 8);
 	calibration->code_sample_seconds = measure_code_sample(bench);
+	if (getenv("MTLD_DEBUG_CALIBRATION"))
+		fprintf(stderr, "clock: %.0f ns a switch\n", calibration->clock_seconds * 1e9);
 	run_phase(bench, bench->spin->hot, slots, 0.5, &check);
 	explain_phase("check", &check);
 	calibration->arms = check.counts.arms;

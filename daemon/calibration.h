@@ -19,6 +19,8 @@ struct calibration {
 	double arm_seconds;       /* lost by the target for arming and disarming one quad, no trap */
 	double moment_seconds;    /* lost by the target when an armer wakes and does nothing */
 	double switch_seconds;    /* one context switch more, with slots enabled against none open */
+	double clock_seconds;     /* lost by the target at a switch in and out to the programs there */
+	double count_seconds;     /* likewise to reading counters; 0: there are none */
 	double open_seconds;      /* opening and closing the events of one thread */
 	double sample_seconds;    /* lost by the target for one address sample; 0: there are none */
 	double code_sample_seconds; /* what one of the clock would take */

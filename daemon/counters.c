@@ -8,10 +8,12 @@
 #include "counters.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "cleanup.h"
 #include "cpu_events.h"
+#include "program_cost.h"
 
 #define EVENTS_MAX 16
 #define FOLLOW_EVERY 5 /* calls of counters_follow() */
@@ -21,6 +23,8 @@ struct counters {
 	struct cpu_events *events[EVENTS_MAX];
 	enum counter_kind kinds[EVENTS_MAX];
 	unsigned n_events, calls;
+	struct program_cost cost; /* while it is measured */
+	double switch_seconds;
 	bool runs;
 };
 
@@ -65,6 +69,7 @@ int counters_new(struct source *source, const struct pmu_event *events, unsigned
 	if (!counters)
 		return -ENOMEM;
 	counters->source = source;
+	counters->cost.fd = -1;
 	for (unsigned i = 0; i < n && r >= 0; i++) {
 		int kind = kind_of(&events[i], accesses);
 
@@ -87,6 +92,7 @@ struct counters *counters_free(struct counters *counters)
 {
 	if (!counters)
 		return NULL;
+	program_cost_end(&counters->cost);
 	drop_events(counters);
 	free(counters);
 	return NULL;
@@ -101,6 +107,29 @@ static void follow(struct counters *counters)
 		cpu_events_follow(counters->events[i], &online);
 }
 
+/* For the first second only: the kernel then times every BPF program of the machine. */
+static void measure(struct counters *counters)
+{
+	int programs[2];
+
+	if (counters->switch_seconds == 0 && source_switch_programs(counters->source, programs) > 1)
+		program_cost_begin(programs[1], &counters->cost);
+}
+
+static void measured(struct counters *counters)
+{
+	double run = counters->cost.fd >= 0 ? program_cost_lap(&counters->cost) : NAN;
+
+	if (isfinite(run))
+		counters->switch_seconds = 2 * run;
+	program_cost_end(&counters->cost);
+}
+
+double counters_switch_seconds(const struct counters *counters)
+{
+	return counters->switch_seconds;
+}
+
 void counters_begin(struct counters *counters)
 {
 	if (counters->n_events == 0 || counters->runs)
@@ -109,6 +138,14 @@ void counters_begin(struct counters *counters)
 	counters->runs = source_count_attach(counters->source) == 0;
 	if (!counters->runs)
 		counters_rest(counters);
+	else
+		measure(counters);
+}
+
+void counters_resume(struct counters *counters)
+{
+	if (counters->runs)
+		source_count_attach(counters->source);
 }
 
 void counters_rest(struct counters *counters)
@@ -120,6 +157,7 @@ void counters_rest(struct counters *counters)
 
 void counters_follow(struct counters *counters)
 {
+	measured(counters);
 	if (counters->runs && ++counters->calls % FOLLOW_EVERY == 0)
 		follow(counters);
 }

@@ -37,6 +37,11 @@ struct counters *counters_free(struct counters *counters);
 /* Something is tracked (and source_attach() called): opens and turns on what there is. Nothing is
  * any more. A CPU that refuses counts nothing. */
 void counters_begin(struct counters *counters);
+/* What reading them takes of a target at a switch in and out, measured in the first second; 0: not known. */
+double counters_switch_seconds(const struct counters *counters);
+
+/* After source_clock_stop() and source_clock_start(). */
+void counters_resume(struct counters *counters);
 void counters_rest(struct counters *counters);
 
 /* Follows CPUs that come and go. About once a second. */

@@ -15,6 +15,8 @@
 #include <math.h>
 #include <string.h>
 
+#define CUT_LEAST_NS 1000 /* a watch cut shorter says nothing */
+
 static void publish(struct target *target, const struct candidate *candidate)
 {
 	struct mtl_process *process = target->process;
@@ -106,6 +108,40 @@ void target_land(struct target *target, bool keep)
 		target_close(target);
 }
 
+/* Whether the newest observation of that kind has a deadline still to come. */
+static bool is_open(const struct target *target, bool visits, uint64_t now)
+{
+	const struct flight *flight = &target->flight;
+	const struct landed *landed = &target->landed[visits];
+
+	return flight->visit == visits && !flight->armed && now < flight->busy_until &&
+		landed->n > 0 && landed->seen[landed->n - 1].moment == flight->moment / 1e9;
+}
+
+unsigned target_due(const struct target *target, bool visits)
+{
+	return target->landed[visits].n -
+		is_open(target, visits, source_clock(target->source, target->index));
+}
+
+void target_cut(struct target *target)
+{
+	struct flight *flight = &target->flight;
+	struct landed *landed = &target->landed[flight->visit];
+	uint64_t now = source_clock(target->source, target->index);
+	uint64_t length = now > flight->moment ? now - flight->moment : 0;
+	bool long_enough = length > CUT_LEAST_NS;
+
+	if (now < flight->busy_until)
+		flight->candidate.deadline_ns = length;
+	if (is_open(target, flight->visit, now) && long_enough)
+		landed->seen[landed->n - 1].deadline = length / 1e9;
+	else if (is_open(target, flight->visit, now))
+		landed->n--;
+	target_land(target, long_enough);
+	flight->busy_until = now < flight->busy_until ? now : flight->busy_until;
+}
+
 int target_open(struct target *target, unsigned begin, unsigned end)
 {
 	int r = 0, error = -ESRCH;
@@ -186,7 +222,7 @@ void target_turn(struct target *target)
 	uint64_t clock = source_clock(target->source, target->index);
 
 	source_set_visit_part(target->source, target->index,
-		target->paused ? 0 : visits_part(&target->visits, clock));
+		target->paused || target->resting ? 0 : visits_part(&target->visits, clock));
 }
 
 bool target_yields(struct target *target)
@@ -202,7 +238,7 @@ void target_miss(struct target *target, const struct mtl_hit *miss, unsigned cpu
 	uint64_t clock = source_clock(target->source, target->index);
 
 	target->counts.woken++;
-	if (target->paused || target->flight.armed || clock < target->flight.busy_until)
+	if (target->paused || target->resting || target->flight.armed || clock < target->flight.busy_until)
 		return;
 	if (visits_begin(&target->visits, miss, clock, cpu))
 		set_flying(target, true);

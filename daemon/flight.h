@@ -40,7 +40,7 @@ struct landed {
 
 struct target {
 	struct flying *flying;
-	bool paused, close_between;
+	bool paused, resting, close_between;
 	uint32_t index;
 	struct source *source;
 	struct mtl_process *process; /* shared with the BPF programs */
@@ -84,6 +84,14 @@ void target_turn(struct target *target);
 
 /* Ends the flight, if there is one; keep: as an observation. */
 void target_land(struct target *target, bool keep);
+
+/* Of the observations that are finished, those whose deadline has passed, too: the newest may have been
+ * touched early. */
+unsigned target_due(const struct target *target, bool visits);
+
+/* Ends the flight now, as if its deadline had been drawn so. Nothing about the line decides when that is, and
+ * one that was touched early and has landed already is treated alike. */
+void target_cut(struct target *target);
 
 /* A trap of this target was delivered. */
 void target_hit(struct target *target, const struct mtl_hit *hit);

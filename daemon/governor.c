@@ -5,8 +5,8 @@
  *     cost of a period = arms x arm + hits x trap + empty moments x moment
  *                        (those that fell to reuse times, and armers woken by misses, with them)
  *                      + switches while armed x switch_on + switches while open x switch_open
- *     overhead         = (cost + address samples x sample) / CPU time of the target
- *     arms a second    = (MARGIN x max_overhead - what samples took) / (cost per arm)
+ *     overhead         = (cost + address samples x sample + switches x clock) / CPU time of the target
+ *     arms a second    = (MARGIN x max_overhead - what samples and the clock took) / (cost per arm)
  *     pace             = arms a second x (arms + busy moments) / arms
  *
  * Moments that found no candidate are not made up for: a pace raised by them would overshoot as soon
@@ -41,6 +41,7 @@ struct governor_prices governor_prices(const struct calibration *calibration)
 		.switch_on = calibration->switch_seconds,
 		.switch_open = SWITCH_OPEN,
 		.sample = calibration->sample_seconds,
+		.clock = calibration->clock_seconds + calibration->count_seconds,
 		.open = calibration->open_seconds,
 	};
 }
@@ -66,6 +67,7 @@ void governor_begin(struct governor *governor, const struct governor_prices *pri
 		.overhead = NAN,
 		.pace = bounded(MARGIN * max_overhead / fmax(cost, 1e-6), 1),
 		.close_between = close,
+		.switching = switches * prices->clock,
 	};
 }
 
@@ -80,6 +82,14 @@ static double cost_of(const struct governor *governor, const struct governor_pri
 		delta->armed_switches * prices->switch_on + open_switches * prices->switch_open;
 }
 
+/* Switches are counted while the clock runs. */
+static double switch_rate(const struct sampler_counts *delta, double cpu_seconds)
+{
+	double clocked = cpu_seconds - delta->rested_ns / 1e9;
+
+	return clocked > 1e-3 ? delta->switches / clocked : 0;
+}
+
 static double smooth(double old, double value)
 {
 	return isnan(old) || old <= 0 ? value : old + SMOOTHING * (value - old);
@@ -89,14 +99,16 @@ void governor_update(struct governor *governor, const struct governor_prices *pr
 	const struct sampler_counts *delta, double cpu_seconds, double max_overhead, double share)
 {
 	double cost = cost_of(governor, prices, delta), arms = delta->arms;
-	double samples = delta->samples * prices->sample, budget = MARGIN * max_overhead * share;
+	double beside = delta->samples * prices->sample + delta->switches * prices->clock;
+	double budget = MARGIN * max_overhead * share, switches = switch_rate(delta, cpu_seconds);
 
 	if (cpu_seconds < 0.05)
 		return;
 	governor->sample_rate = delta->samples / cpu_seconds;
-	budget = fmax(budget - samples / cpu_seconds, LEAST_PART * budget);
-	governor->overhead = smooth(governor->overhead, (cost + samples) / cpu_seconds);
-	governor->close_between = better_closed(delta->switches / cpu_seconds, prices,
+	budget = fmax(budget - beside / cpu_seconds, LEAST_PART * budget);
+	governor->overhead = smooth(governor->overhead, (cost + beside) / cpu_seconds);
+	governor->switching = switches * prices->clock;
+	governor->close_between = better_closed(switches, prices,
 		max_overhead * (governor->close_between ? 0.5 : 1));
 	if (arms < 1) { /* nothing learnt, but moments alone must not cost more than allowed */
 		governor->pace =

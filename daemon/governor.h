@@ -14,6 +14,7 @@
 struct governor_prices {
 	double arm, trap, moment, switch_on, switch_open; /* seconds of the target's time */
 	double sample; /* of an address */
+	double clock; /* one switch in and out, in the programs that run at switches */
 	double open; /* opening and closing the events around one watch */
 };
 
@@ -22,6 +23,7 @@ struct governor {
 	double overhead;     /* estimated fraction of the target's CPU time; NAN: not known yet */
 	double cost;         /* seconds per arm, smoothed; 0: not known yet */
 	double pace;         /* moments a CPU second */
+	double switching;    /* what switches take of its CPU time while the clock runs */
 	double sample_rate;  /* address samples a CPU second, of late */
 	bool close_between;  /* events closed between watches */
 };

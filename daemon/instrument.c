@@ -170,6 +170,7 @@ int instrument_new(const struct config *config, const char *root, struct instrum
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
+	instrument->awake = 1;
 	instrument->l2_bytes = proc_cache_bytes(root, 2, NULL);
 	instrument->last_cache_bytes = proc_cache_bytes(root, 0, NULL);
 	try_watchpoints(instrument, config, root, &watchpoints);

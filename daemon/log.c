@@ -30,6 +30,7 @@ static const struct {
         [LOG_CONFIGURATION_REFUSED] = {"configuration-refused", "fa3b46b5bd89448ca86a46d6a59968c1"},
         [LOG_CLIENT_DROPPED] = {"client-dropped", "e4fddc6858924b63ad1f05240a6b418e"},
         [LOG_TRACKED] = {"tracked", "5e853b306a1c4eccb0786a9df4a58596"},
+        [LOG_BACKED_OFF] = {"backed-off", "c02e6ff4f1a94d3b9a0bb1c9f3f54b6e"},
         [LOG_UNTRACKED] = {"untracked", "a5db3b4506f64b048dd691404cc46feb"},
 };
 

@@ -81,6 +81,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 
 	(void)usec;
 	address_use_consume(manager->addresses);
+	manager_rest_tick(manager);
 	for (unsigned i = 0; i < manager->n_entries; i++)
 		tracked_tick(manager->entries[i]->tracked);
 	if (++manager->ticks % TICKS_A_SECOND == 0)
@@ -140,6 +141,7 @@ int manager_new(sd_event *event, const struct config *config, const char *root,
 	manager->config = config;
 	manager->daemon_cpu = NAN;
 	manager->share = 1;
+	duty_begin(&manager->duty, source_now());
 	manager->begin_ns = source_now();
 	manager->root = strdup(root ? root : "");
 	manager->entries = calloc(INDEX_MAX, sizeof(manager->entries[0]));

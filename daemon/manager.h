@@ -14,6 +14,7 @@
 #include <systemd/sd-event.h>
 #include "config.h"
 #include "history.h"
+#include "backoff.h"
 #include "mtl.h"
 
 struct manager;
@@ -21,6 +22,19 @@ struct manager;
 /* Per second of CPU time; NAN: not counted. */
 struct manager_rates {
 	double accesses, l1_misses, l2_misses, llc_misses;
+};
+
+struct manager_backoff {
+	const char *reason; /* backoff_name() */
+	double share;       /* of the pace that is left */
+	double seconds;     /* since it began */
+	char text[128];
+};
+
+struct manager_governing {
+	struct check_result checked;
+	struct manager_backoff backoff[N_BACKOFF_REASONS];
+	unsigned n_backoff;
 };
 
 struct manager_process {
@@ -42,6 +56,7 @@ struct manager_process {
 	double llc_ratio;        /* predicted / counted misses of the last-level cache; NAN: none */
 	double reuse_difference; /* of the curve from reuse times, struct mtl_reuse; NAN: none */
 	uint64_t reuse_observations;
+	struct manager_governing governing;
 };
 
 enum { MANAGER_CGROUPS_MAX = 32, MANAGER_CGROUP_NAME = 256 };

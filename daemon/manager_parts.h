@@ -7,6 +7,8 @@
  */
 
 #include "address_use.h"
+#include "counters.h"
+#include "duty.h"
 #include "instrument.h"
 #include "manager.h"
 #include "tracked.h"
@@ -41,6 +43,7 @@ struct manager {
 	struct counters *counters;
 	struct follow *follow; /* NULL where nothing can be sampled */
 	sd_event_source *life, *tick, *samples;
+	struct duty duty;
 	unsigned ticks;
 	uint64_t begin_ns, settled_ns;
 	double settled_cpu, daemon_cpu, share;
@@ -61,6 +64,11 @@ void manager_free_entry(struct entry *entry);
 
 /* Detaches the programs when nothing that lives is tracked. */
 void manager_rest_when_idle(struct manager *manager);
+
+/* manager_rest.c: some ten times a second; once a second; when all have to be seen at once. */
+void manager_rest_tick(struct manager *manager);
+void manager_rest_decide(struct manager *manager);
+void manager_wake(struct manager *manager);
 
 /* manager_settle.c: once a second. */
 void manager_settle(struct manager *manager);

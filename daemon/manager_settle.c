@@ -120,6 +120,7 @@ static void settle_events(struct manager *manager)
 	sampler_follow_cpus(manager->instrument->sampler);
 	source_follow_cpus(manager->instrument->source);
 	counters_follow(manager->counters);
+	manager->instrument->calibration.count_seconds = counters_switch_seconds(manager->counters);
 	follow_rates(manager);
 	address_use_settle(manager->addresses, most_sampled(manager), manager->share);
 }
@@ -127,5 +128,6 @@ static void settle_events(struct manager *manager)
 void manager_settle(struct manager *manager)
 {
 	settle_processes(manager);
+	manager_rest_decide(manager);
 	settle_events(manager);
 }

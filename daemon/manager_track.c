@@ -54,6 +54,7 @@ void manager_rest_when_idle(struct manager *manager)
 {
 	if (!manager->instrument->source || n_alive(manager) > 0)
 		return;
+	duty_begin(&manager->duty, source_now());
 	sampler_pace_cpus(manager->instrument->sampler);
 	address_use_rest(manager->addresses);
 	counters_rest(manager->counters);
@@ -202,8 +203,10 @@ static int track_anew(struct manager *manager, pid_t pid, struct entry **ret_ent
 	uint32_t index;
 	int r = manager->instrument->source ? make_room(manager) : -ENOSYS;
 
-	if (r >= 0)
+	if (r >= 0) {
+		manager_wake(manager);
 		r = free_index(manager, &index);
+	}
 	if (r >= 0)
 		r = add_entry(manager, pid, index, &entry);
 	if (r < 0) {

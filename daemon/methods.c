@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "address_json.h"
+#include "governing_json.h"
 #include "cleanup.h"
 #include "demand_list.h"
 #include "group_methods.h"
@@ -277,6 +278,7 @@ static struct json_object *process_json(const struct manager_process *process)
 	json_object_object_add(object, "cpu_seconds", json_number(process->cpu_seconds));
 	json_object_object_add(object, "wall_seconds", json_number(process->wall_seconds));
 	json_object_object_add(object, "overhead_target", json_number(process->overhead_target));
+	governing_json(&process->governing, object);
 	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++)
 		json_object_object_add(object, rates[i].name, json_number(rates[i].value));
 	return object;

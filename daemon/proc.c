@@ -28,7 +28,7 @@ static int open_of(const char *root, pid_t pid, const char *name)
 	return fd;
 }
 
-static FILE *fopen_of(const char *root, pid_t pid, const char *name)
+FILE *proc_file(const char *root, pid_t pid, const char *name)
 {
 	int fd = open_of(root, pid, name);
 	FILE *file;
@@ -58,7 +58,7 @@ static bool is_dead(char state)
  */
 int proc_status(const char *root, pid_t pid, struct proc_status *ret_status)
 {
-	_cleanup_fclose_ FILE *file = fopen_of(root, pid, "status");
+	_cleanup_fclose_ FILE *file = proc_file(root, pid, "status");
 	struct proc_status status = {.kernel_thread = true, .uid = (uid_t)-1};
 	char line[256], state = 0;
 	unsigned threads = 1;
@@ -128,7 +128,7 @@ int proc_threads(const char *root, pid_t pid, pid_t **ret_tids, unsigned *ret_n)
  * twentieth */
 static int read_stat(const char *root, pid_t pid, char *ret_state, uint64_t *ret_ticks)
 {
-	_cleanup_fclose_ FILE *file = fopen_of(root, pid, "stat");
+	_cleanup_fclose_ FILE *file = proc_file(root, pid, "stat");
 	char text[1024];
 	const char *rest;
 	size_t length;
@@ -177,7 +177,7 @@ int proc_living_thread(const char *root, pid_t pid, pid_t *ret_tid)
 /* 4425 1066 831 9 0 364 0        (pages: size, resident, shared, ...) */
 int proc_resident(const char *root, pid_t pid, double *ret_bytes)
 {
-	_cleanup_fclose_ FILE *file = fopen_of(root, pid, "statm");
+	_cleanup_fclose_ FILE *file = proc_file(root, pid, "statm");
 	unsigned long pages;
 
 	if (!file)
@@ -192,7 +192,7 @@ int proc_resident(const char *root, pid_t pid, double *ret_bytes)
 int proc_mappings(const char *root, pid_t pid,
         int (*each)(void *userdata, const struct proc_mapping *mapping), void *userdata)
 {
-	_cleanup_fclose_ FILE *file = fopen_of(root, pid, "maps");
+	_cleanup_fclose_ FILE *file = proc_file(root, pid, "maps");
 	_cleanup_free_ char *line = NULL;
 	size_t size = 0;
 	int r = 0;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 struct proc_status {
@@ -19,6 +20,9 @@ struct proc_status {
 	bool kernel_thread;
 	bool zombie; /* all of it; a main thread that has ended leaves the others running */
 };
+
+/* /proc/PID/NAME for reading; NULL with errno, ESRCH when it has ended. The caller closes it. */
+FILE *proc_file(const char *root, pid_t pid, const char *name);
 
 int proc_status(const char *root, pid_t pid, struct proc_status *ret_status);
 

@@ -204,7 +204,7 @@ static int open_threads(struct sampler *sampler, struct target *target)
 	int r = 0;
 
 	for (unsigned i = 0; i < target->n_tids && r != -ENOSPC && r != -EMFILE; i += OPEN_TURN) {
-		if (target->paused || (target->close_between && !target->flight.armed))
+		if (target->paused || target->resting || (target->close_between && !target->flight.armed))
 			return 0;
 		r = target_open(target, i, i + OPEN_TURN);
 		sampler_unlock(sampler);
@@ -253,6 +253,28 @@ void sampler_pause(struct sampler *sampler, uint32_t index, bool paused)
 	target_leave(target);
 	target_turn(target);
 	sampler_unlock(sampler);
+}
+
+void sampler_rest(struct sampler *sampler, uint32_t index, bool resting)
+{
+	struct target *target;
+
+	sampler_lock(sampler);
+	target = sampler->targets[index];
+	if (resting && !target->resting) {
+		target_cut(target);
+		target_close(target);
+	}
+	target->resting = resting;
+	target_leave(target);
+	target_turn(target);
+	sampler_unlock(sampler);
+}
+
+void sampler_poke(struct sampler *sampler)
+{
+	for (unsigned cpu = 0; cpu < sampler->n_armers; cpu++)
+		armer_poke(&sampler->armers[cpu]);
 }
 
 void sampler_forget(struct sampler *sampler, uint32_t index)
@@ -329,10 +351,13 @@ void sampler_drop_candidates(struct sampler *sampler, uint32_t index)
 	sampler_unlock(sampler);
 }
 
-static unsigned take(struct landed *landed, struct mtl_observation *ret_observations,
+static unsigned take(struct target *target, bool visits, struct mtl_observation *ret_observations,
 	uint64_t *ret_addresses, unsigned n)
 {
-	n = n < landed->n ? n : landed->n;
+	struct landed *landed = &target->landed[visits];
+	unsigned due = target_due(target, visits);
+
+	n = n < due ? n : due;
 	memcpy(ret_observations, landed->seen, n * sizeof(*ret_observations));
 	if (ret_addresses)
 		memcpy(ret_addresses, landed->address, n * sizeof(*ret_addresses));
@@ -346,7 +371,7 @@ unsigned sampler_take(struct sampler *sampler, uint32_t index, struct mtl_observ
 	uint64_t *ret_addresses, unsigned n)
 {
 	sampler_lock(sampler);
-	n = take(&sampler->targets[index]->landed[false], ret_observations, ret_addresses, n);
+	n = take(sampler->targets[index], false, ret_observations, ret_addresses, n);
 	sampler_unlock(sampler);
 	return n;
 }
@@ -355,7 +380,7 @@ unsigned sampler_take_visits(struct sampler *sampler, uint32_t index,
 	struct mtl_observation *ret_observations, unsigned n)
 {
 	sampler_lock(sampler);
-	n = take(&sampler->targets[index]->landed[true], ret_observations, NULL, n);
+	n = take(sampler->targets[index], true, ret_observations, NULL, n);
 	sampler_unlock(sampler);
 	return n;
 }
@@ -398,7 +423,7 @@ void sampler_pace_cpus(struct sampler *sampler)
 	for (unsigned i = 0; i < sampler->n_targets; i++) {
 		const struct target *target = sampler->targets[i];
 
-		if (target && target->pace > 0 && !target->paused)
+		if (target && target->pace > 0 && !target->paused && !target->resting)
 			ask_pace(sampler, target, paces);
 	}
 	for (unsigned cpu = 0; cpu < sampler->n_armers; cpu++)

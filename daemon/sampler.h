@@ -35,6 +35,7 @@ struct sampler_counts {
 	unsigned threads, slots;
 	int error;         /* latest error of opening or arming, negative errno, 0: none */
 	uint64_t cpu_ns;   /* process clock */
+	uint64_t rested_ns; /* of it, while the programs at switches were stopped; the caller's */
 };
 
 struct sampler;
@@ -62,6 +63,13 @@ int sampler_threads(struct sampler *sampler, uint32_t index, const pid_t *tids, 
 /* Stops observing and closes all events (a debugger came); false starts again. */
 void sampler_pause(struct sampler *sampler, uint32_t index, bool paused);
 
+/* The same for a while and at a time of mtld's choosing: what is under way becomes an observation that
+ * was watched until now. */
+void sampler_rest(struct sampler *sampler, uint32_t index, bool resting);
+
+/* Has every CPU switch once. */
+void sampler_poke(struct sampler *sampler);
+
 /* The watched memory is gone (exec): what is under way is thrown away. */
 void sampler_forget(struct sampler *sampler, uint32_t index);
 
@@ -78,7 +86,7 @@ unsigned sampler_room(struct sampler *sampler, uint32_t index);
 int sampler_offer(struct sampler *sampler, uint32_t index, const struct candidate *candidate);
 void sampler_drop_candidates(struct sampler *sampler, uint32_t index);
 
-/* Moves finished observations out, and where they looked (NULL: not wanted); returns how many. */
+/* Moves finished observations whose deadline has passed out, and where they looked (NULL: not wanted); returns how many. */
 unsigned sampler_take(struct sampler *sampler, uint32_t index, struct mtl_observation *ret_observations,
 	uint64_t *ret_addresses, unsigned n);
 

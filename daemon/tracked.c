@@ -153,6 +153,7 @@ int tracked_new(struct instrument *instrument, const struct config *config, cons
 	if (r < 0)
 		return r;
 	tracked->state = TRACKED_STARTING;
+	tracked_govern_begin(tracked);
 	r = start_sampling(tracked);
 	if (r < 0) {
 		tracked->state = TRACKED_EXITED;
@@ -178,6 +179,7 @@ static void fetch(struct tracked *tracked)
 	}
 	tracked_reuse_fetch(tracked);
 	sampler_counts(sampler, tracked->index, &tracked->counts);
+	tracked->counts.rested_ns = tracked->rest.rested_ns;
 }
 
 void tracked_exited(struct tracked *tracked)
@@ -263,6 +265,7 @@ void tracked_tick(struct tracked *tracked)
 	if (tracked->threads_changed)
 		tracked_watch_threads(tracked);
 	fetch(tracked);
+	tracked_self_check(tracked);
 	if (tracked->counts.cpu_ns == ran && ran != 0)
 		return;
 	tracked_begin(tracked);

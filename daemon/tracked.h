@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "backoff.h"
 #include "births.h"
 #include "config.h"
 #include "deadlines.h"
@@ -23,6 +24,13 @@
 #include "tracked_reuse.h"
 
 enum tracked_state { TRACKED_STARTING, TRACKED_SAMPLING, TRACKED_PAUSED, TRACKED_EXITED };
+
+/* While the programs at context switches are stopped. */
+struct tracked_rest {
+	uint64_t kernel_ns; /* CPU time as the kernel had it when clock_ns was so */
+	uint64_t clock_ns;
+	uint64_t rested_ns; /* CPU time in all rests */
+};
 
 struct tracked {
 	struct instrument *instrument;
@@ -66,6 +74,13 @@ struct tracked {
 	struct rates rates; /* the manager follows them */
 	struct tracked_reuse reuse;
 	double observations_per_second;
+	struct tracked_rest rest;
+
+	struct backoff backoff;
+	struct self_check check;
+	struct check_result checked; /* the latest; no unit: none yet */
+	bool checking;               /* sampling is paused by the self-check */
+	double waiting_ran, waiting_waited; /* seconds so far, at the latest look; NAN: none yet */
 
 	double idle_seconds, asked_at; /* forget when nobody asked for so long; 0: never */
 };
@@ -87,11 +102,22 @@ bool tracked_is_still(const struct tracked *tracked);
 /* About once a second: pace, deadlines, threads, debugger. share: governor_share(). */
 void tracked_settle(struct tracked *tracked, double share);
 
+/* tracked_govern.c: what is left of a share of the pace, once a second of CPU time; ten times a second. */
+double tracked_govern(struct tracked *tracked, double share);
+void tracked_self_check(struct tracked *tracked);
+
 /* An event of process_life.bpf.c. */
 void tracked_life(struct tracked *tracked, const struct mtl_life *life);
 
 /* The process has ended: what was seen is kept, the slot is given back. */
 void tracked_exited(struct tracked *tracked);
+
+/* Nothing of it is watched any more; the programs have been stopped: its clock follows the kernel's, with
+ * every call of tracked_rest_on(); the programs run again. */
+void tracked_lie_down(struct tracked *tracked);
+void tracked_rest(struct tracked *tracked);
+void tracked_rest_on(struct tracked *tracked);
+void tracked_wake(struct tracked *tracked);
 
 void tracked_describe(const struct tracked *tracked, struct manager_process *ret_process);
 

@@ -20,7 +20,7 @@
 void tracked_set_pace(struct tracked *tracked)
 {
 	double pace =
-	        fmin(tracked->governor.pace, MOMENTS_PER_WINDOW / tracked->deadlines.now.longest);
+	        fmin(tracked->governor.pace / tracked->instrument->awake, MOMENTS_PER_WINDOW / tracked->deadlines.now.longest);
 
 	sampler_set_pace(tracked->instrument->sampler, tracked->index, pace,
 	        tracked->governor.close_between);
@@ -58,6 +58,7 @@ static struct sampler_counts since_settled(const struct tracked *tracked)
 	delta.misses -= settled->misses;
 	delta.woken -= settled->woken;
 	delta.cpu_ns -= settled->cpu_ns;
+	delta.rested_ns -= settled->rested_ns;
 	return delta;
 }
 
@@ -132,7 +133,7 @@ void tracked_settle(struct tracked *tracked, double share)
 	tracked->running = running_on(tracked, delta.cpu_ns / 1e9);
 	prices = prices_now(tracked, delta.cpu_ns / 1e9);
 	governor_update(&tracked->governor, &prices, &delta, delta.cpu_ns / 1e9,
-	        tracked->config->max_overhead, share);
+	        tracked->config->max_overhead, tracked_govern(tracked, share));
 	tracked->observations_per_second = delta.arms / (delta.cpu_ns / 1e9);
 	tracked->settled = tracked->counts;
 	tracked->settled_wall_ns = source_now();

@@ -35,6 +35,10 @@ void tracked_heed_debugger(struct tracked *tracked);
  * told. */
 void tracked_check(struct tracked *tracked);
 
+/* tracked_govern.c */
+void tracked_govern_begin(struct tracked *tracked);
+void tracked_tell_governing(const struct tracked *tracked, struct manager_governing *ret_governing);
+
 /* tracked_survey.c: goes on with the survey, or begins one that is due; fills the sampler's queue.
  */
 void tracked_survey(struct tracked *tracked);

@@ -91,6 +91,7 @@ void tracked_describe(const struct tracked *tracked, struct manager_process *ret
 	};
 	ret_process->first_curve_seconds = first_curve(
 	        tracked, ret_process->first_curve_basis, sizeof(ret_process->first_curve_basis));
+	tracked_tell_governing(tracked, &ret_process->governing);
 	snprintf(ret_process->comm, sizeof(ret_process->comm), "%s", tracked->comm);
 	snprintf(ret_process->reason, sizeof(ret_process->reason), "%s", tracked->reason);
 }
@@ -128,6 +129,18 @@ static void tell_phase(const struct tracked *tracked, struct mtl_curve_origin *o
 	snprintf(origin->phase_reason, sizeof(origin->phase_reason), "%s", tracked->phases.reason);
 }
 
+static void tell_checked(const struct tracked *tracked, struct mtl_curve_origin *origin)
+{
+	struct manager_governing governing;
+
+	tracked_tell_governing(tracked, &governing);
+	origin->checked_pairs = *governing.checked.reason ? 0 : governing.checked.pairs;
+	origin->checked_loss = governing.checked.loss;
+	origin->checked_low = governing.checked.low;
+	origin->checked_high = governing.checked.high;
+	snprintf(origin->checked_reason, sizeof(origin->checked_reason), "%s", governing.checked.reason);
+}
+
 void tracked_origin(
         const struct tracked *tracked, double overhead_daemon, struct mtl_curve_origin *ret_origin)
 {
@@ -143,6 +156,7 @@ void tracked_origin(
 	        .overhead_target = tracked->governor.overhead,
 	        .overhead_daemon = overhead_daemon,
 	};
+	tell_checked(tracked, ret_origin);
 	snprintf(ret_origin->comm, sizeof(ret_origin->comm), "%s", tracked->comm);
 	snprintf(ret_origin->rung, sizeof(ret_origin->rung), "%s",
 	        instrument_rung(tracked->instrument));

@@ -64,6 +64,14 @@ static const struct json_field overhead_fields[] = {
         {.name = "daemon", .offset = offsetof(ORIGIN, overhead_daemon), UNKNOWN},
 };
 
+static const struct json_field checked_fields[] = {
+        {.name = "loss", .offset = offsetof(ORIGIN, checked_loss), UNKNOWN},
+        {.name = "low", .offset = offsetof(ORIGIN, checked_low), UNKNOWN},
+        {.name = "high", .offset = offsetof(ORIGIN, checked_high), UNKNOWN},
+        {.name = "reason", .type = FIELD_STRING, .offset = offsetof(ORIGIN, checked_reason),
+         .size = sizeof(((ORIGIN *)0)->checked_reason), .nullable = true},
+};
+
 static const struct json_field curve_fields[] = {
         OTHER(CURVE, FIELD_UINT64, observations),
         DOUBLE(CURVE, effective_observations),
@@ -124,6 +132,40 @@ static const struct json_field window_fields[] = {
 
 #define N(array) (sizeof(array) / sizeof(*(array)))
 
+static int write_checked(struct json_object *overhead, const struct mtl_curve_origin *origin)
+{
+	struct json_object *checked = json_object_new_object();
+	struct mtl_curve_origin told = *origin;
+	int r = mtl_json_put(overhead, "checked", checked);
+
+	if (told.checked_pairs == 0)
+		told.checked_loss = told.checked_low = told.checked_high = NAN;
+	if (r >= 0)
+		r = mtl_json_put(checked, "pairs", json_object_new_int64(told.checked_pairs));
+	return r < 0 ? r : mtl_json_fields_write(checked, checked_fields, N(checked_fields), &told);
+}
+
+/* Not in files of older versions. */
+static int read_checked(struct json_object *overhead, struct mtl_curve_origin *origin,
+        const struct json_place *place)
+{
+	struct json_object *checked, *pairs;
+	struct json_place inside = *place;
+	int r;
+
+	if (!json_object_object_get_ex(overhead, "checked", NULL))
+		return 0;
+	r = mtl_json_member(overhead, "checked", json_type_object, place, &checked);
+	if (r < 0)
+		return r;
+	inside.path = "overhead.checked";
+	r = mtl_json_member(checked, "pairs", json_type_int, &inside, &pairs);
+	if (r < 0)
+		return r;
+	origin->checked_pairs = json_object_get_int(pairs);
+	return mtl_json_fields_read(checked, checked_fields, N(checked_fields), origin, &inside);
+}
+
 int mtl_json_origin_write(struct json_object *object, const struct mtl_curve_origin *origin)
 {
 	struct json_object *overhead;
@@ -133,8 +175,9 @@ int mtl_json_origin_write(struct json_object *object, const struct mtl_curve_ori
 		return r;
 	overhead = json_object_new_object();
 	r = mtl_json_put(object, "overhead", overhead);
-	return r < 0 ? r
-	             : mtl_json_fields_write(overhead, overhead_fields, N(overhead_fields), origin);
+	if (r >= 0)
+		r = mtl_json_fields_write(overhead, overhead_fields, N(overhead_fields), origin);
+	return r < 0 ? r : write_checked(overhead, origin);
 }
 
 int mtl_json_origin_read(struct json_object *object, const struct json_place *place,
@@ -152,6 +195,8 @@ int mtl_json_origin_read(struct json_object *object, const struct json_place *pl
 		return r;
 	inside.path = "overhead";
 	r = mtl_json_fields_read(overhead, overhead_fields, N(overhead_fields), &origin, &inside);
+	if (r >= 0)
+		r = read_checked(overhead, &origin, &inside);
 	if (r < 0)
 		return r;
 	*ret_origin = origin;

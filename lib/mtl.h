@@ -97,6 +97,9 @@ struct mtl_curve_origin {
 	double l1_misses_per_second, l2_misses_per_second, llc_misses_per_second; /* likewise */
 	double overhead_target;     /* fraction of the target's CPU time; NAN: not known */
 	double overhead_daemon;     /* fraction of one core */
+	unsigned checked_pairs;     /* of windows with sampling and without; 0: what follows is not known */
+	double checked_loss, checked_low, checked_high; /* of the target's progress, 90 % interval */
+	char checked_reason[96];    /* why it is not known */
 	char note[128];             /* "" or one sentence: what was limited while observing */
 };
 

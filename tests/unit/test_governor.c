@@ -396,6 +396,24 @@ static void unknown_or_unlimited_use_keeps_the_share(void **state)
 	assert_true(governor_share(0.5, 0, 0.01) > 0.5);
 }
 
+static void the_clock_is_paid_for(void **state)
+{
+	const struct calibration calibration = {
+	        .arm_seconds = 100e-6, .clock_seconds = 0.3e-6, .count_seconds = 0.2e-6};
+	struct governor_prices prices = governor_prices(&calibration);
+	struct sampler_counts delta = {.arms = 20, .switches = 5000};
+	struct governor governor = {.overhead = NAN, .close_between = true};
+
+	(void)state;
+	governor_update(&governor, &prices, &delta, 1, 0.01, 1);
+	assert_true(fabs(governor.overhead - (20 * 100e-6 + 5000 * 0.5e-6)) < 1e-12);
+	assert_true(fabs(governor.switching - 5000 * 0.5e-6) < 1e-12);
+	assert_true(fabs(governor.pace - (0.0075 - 0.0025) / 100e-6) < 1e-6);
+	delta.rested_ns = 500000000; /* they were counted half of the time */
+	governor_update(&governor, &prices, &delta, 1, 0.01, 1);
+	assert_true(fabs(governor.switching - 10000 * 0.5e-6) < 1e-12);
+}
+
 /* What address samples take is told, and left over from what watching may take; but never all of
  * it. */
 static void samples_are_paid_for(void **state)
@@ -432,6 +450,7 @@ int main(void)
 	        cmocka_unit_test(nonsense_stays_in_bounds),
 	        cmocka_unit_test(nothing_happened_changes_nothing),
 	        cmocka_unit_test(the_daemon_comes_under_its_maximum),
+	        cmocka_unit_test(the_clock_is_paid_for),
 	        cmocka_unit_test(samples_are_paid_for),
 	        cmocka_unit_test(unknown_or_unlimited_use_keeps_the_share),
 	};

@@ -30,6 +30,7 @@
 #include "played.h"
 #include "simulate.h"
 #include "trace_reader.h"
+#include "visit.h"
 
 #define PID 5
 #define SIZES 64
@@ -39,6 +40,7 @@
 #define SLOTS 4
 /* Fewest rounds that what is touched once a round is watched for. */
 #define ROUNDS 1.5
+#define SLICE_WATCHES 8 /* slices are so many times as long as the longest watch */
 
 struct settings {
 	size_t observations;
@@ -161,22 +163,35 @@ static void watch_line(const struct played *played, const struct candidate *cand
 	}
 }
 
-/* Moments are a Poisson process, of which those within a watch do not count. */
+/* Moments are a Poisson process, of which those within a watch do not count, nor those in slices of
+ * reuse times. */
 static void observe_residual(const struct played *played, struct planner *planner,
         const struct settings *settings, struct mtl_observation *ret)
 {
 	const struct planner_deadlines deadlines = {1e-9 * settings->delay,
 	        1e-9 * ROUNDS * played_accesses(played), 2e-9 * ROUNDS * played_accesses(played)};
+	const struct visit_terms terms = {
+	        .quiet = 1e-9 * settings->delay,
+	        .turns = {SLICE_WATCHES * deadlines.longest, SLICE_WATCHES * deadlines.longest},
+	        .deadlines = deadlines,
+	};
+	struct visits visits = {.random = {3, 5, 7}};
 	double moment = 0;
 	uint64_t random = settings->seed;
 
+	visits_ask(&visits, &terms, 0);
 	for (size_t i = 0; i < settings->observations; i++) {
 		struct candidate candidate;
 		int r = planner_draw(planner, &deadlines, SLOTS, false, &candidate);
 
 		if (r < 0)
 			give_up("draw", -r);
-		moment += floor(-log(sim_uniform(&random)) * played_accesses(played) / 10);
+		do
+			moment += floor(-log(sim_uniform(&random)) * played_accesses(played) / 10);
+		while (visits_have_turn(&visits, (uint64_t)moment) ||
+		        visits_deadline(&visits, (uint64_t)moment, candidate.deadline_ns) == 0);
+		candidate.deadline_ns =
+		        visits_deadline(&visits, (uint64_t)moment, candidate.deadline_ns);
 		watch_line(played, &candidate, moment, &ret[i]);
 		moment += ret[i].deadline;
 	}

@@ -5,6 +5,7 @@
 #include "cleanup.h"
 #include "played.h"
 #include "simulate.h"
+#include "visit.h"
 
 #define WORDS_PER_PAGE 512
 
@@ -194,6 +195,16 @@ double played_touch(const struct played *played, uint64_t word, double moment)
 
 /* --- the PMU */
 
+/* Of the word there, or of any of its line. */
+static double touch(const struct played *played, uint64_t address, bool whole_line, double moment)
+{
+	double first = INFINITY;
+
+	for (unsigned k = 0; k < (whole_line ? MTL_WORDS_PER_LINE : 1); k++)
+		first = fmin(first, played_touch(played, address / 8 + k, moment));
+	return first;
+}
+
 /* Positions of the events of one round; returns how many. */
 static size_t find_events(const struct played *played, double lines, uint32_t *ret_events)
 {
@@ -205,20 +216,46 @@ static size_t find_events(const struct played *played, double lines, uint32_t *r
 	return n;
 }
 
-static void watch_from(const struct played *played, const struct played_pmu *pmu, uint64_t line,
-        double sampled, uint64_t *random, struct mtl_observation *ret)
-{
-	double touched[MTL_WORDS_PER_LINE];
+/* An access takes a nanosecond. */
+#define ACCESS 1e-9
+#define SLICE_WATCHES 8 /* slices are so many times as long as the longest watch */
 
+/* As mtld asks for them; half of the time is for other watches. */
+static struct visits visits_for(const struct played_pmu *pmu, uint64_t seed)
+{
+	struct visits visits = {.random = {(unsigned short)seed, 7, 11}};
+	const struct visit_terms terms = {
+	        .quiet = ACCESS * pmu->delay,
+	        .part = 1,
+	        .turns = {ACCESS * SLICE_WATCHES * pmu->longest,
+	                ACCESS * SLICE_WATCHES * pmu->longest},
+	        .deadlines = {ACCESS * pmu->shortest, ACCESS * pmu->longest, ACCESS * pmu->longest},
+	};
+
+	visits_ask(&visits, &terms, 0);
+	return visits;
+}
+
+/* What the armer does once the visit is over. */
+static void watch_visit(const struct played *played, const struct played_pmu *pmu,
+        struct visits *visits, struct mtl_observation *ret)
+{
+	struct candidate candidate = visits_candidate(visits, pmu->slots, pmu->slots == 0);
+	double sampled = (double)visits->sampled, touched;
+
+	visits->waiting = false;
 	*ret = (struct mtl_observation){
 	        .moment = sampled,
-	        .deadline = sim_log_uniform(random, pmu->shortest, pmu->longest),
-	        .weight = 1,
+	        .deadline = (double)candidate.deadline_ns,
+	        .weight = candidate.weight,
+	        .slots = (uint8_t)candidate.slots,
+	        .whole_line = candidate.whole_line,
 	};
-	for (unsigned k = 0; k < MTL_WORDS_PER_LINE; k++)
-		touched[k] = pmu->delay + played_touch(played, line * MTL_WORDS_PER_LINE + k,
-		                                  sampled + pmu->delay);
-	sim_watch(random, touched, pmu->slots, ret);
+	for (unsigned k = 0; k < candidate.slots; k++) {
+		touched = pmu->delay + touch(played, candidate.address[k], candidate.whole_line,
+		                               sampled + pmu->delay);
+		ret->touched[k] = (float)(touched <= ret->deadline ? touched : INFINITY);
+	}
 }
 
 void played_at_samples(const struct played *played, const struct played_pmu *pmu, uint64_t seed,
@@ -227,6 +264,7 @@ void played_at_samples(const struct played *played, const struct played_pmu *pmu
 {
 	_cleanup_free_ uint32_t *events = malloc(played->n * sizeof(*events));
 	size_t n_events = events ? find_events(played, pmu->lines, events) : 0;
+	struct visits visits = visits_for(pmu, seed);
 	double busy_until = 0;
 
 	*ret_counts = (struct played_counts){0};
@@ -236,6 +274,7 @@ void played_at_samples(const struct played *played, const struct played_pmu *pmu
 		uint32_t position = events[event % n_events];
 		double sampled = (double)(event / n_events) * (double)played->n + position;
 		double fate = sim_uniform(&seed);
+		struct mtl_hit miss;
 
 		ret_counts->produced++;
 		if (fate < pmu->zero + pmu->dropped) {
@@ -248,8 +287,15 @@ void played_at_samples(const struct played *played, const struct played_pmu *pmu
 			ret_counts->busy++;
 			continue;
 		}
-		watch_from(played, pmu, played->line_of[position], sampled, &seed,
-		        &ret_observations[ret_counts->watched]);
+		miss = (struct mtl_hit){.clock = (uint64_t)sampled,
+		        .slot = MTL_SLOT_MISS,
+		        .address = played->line_of[position] * MTL_LINE_BYTES,
+		        .period = 1};
+		if (!visits_begin(&visits, &miss, (uint64_t)sampled, 0)) {
+			ret_counts->turned++;
+			continue;
+		}
+		watch_visit(played, pmu, &visits, &ret_observations[ret_counts->watched]);
 		busy_until = sampled + ret_observations[ret_counts->watched++].deadline;
 	}
 }

@@ -48,12 +48,14 @@ struct played_pmu {
 /* What became of the samples. */
 struct played_counts {
 	size_t produced, zero, dropped, busy, watched;
+	size_t turned; /* left to other watches */
 };
 
 typedef void played_sample_fn(void *userdata, uint64_t address);
 
 /*
- * Plays until n observations are made, each begun at a sample. seen (or NULL) gets the address of
+ * Plays until n observations are made, each begun at a sample and watched as the armer would
+ * (daemon/visit.h), in slices of time of its own. seen (or NULL) gets the address of
  * every sample that arrives. Events per access in ret_rate.
  */
 void played_at_samples(const struct played *played, const struct played_pmu *pmu, uint64_t seed,

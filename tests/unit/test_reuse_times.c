@@ -122,8 +122,9 @@ static double error_of(const struct played *played, const struct played_pmu *pmu
 
 	played_at_samples(played, pmu, 5, observations, n, NULL, NULL, &rate, &counts);
 	assert_int_equal(counts.watched, n);
-	assert_int_equal(
-	        counts.produced, counts.zero + counts.dropped + counts.busy + counts.watched);
+	assert_int_equal(counts.produced,
+	        counts.zero + counts.dropped + counts.busy + counts.turned + counts.watched);
+	assert_true(counts.turned > counts.produced / 10);
 	for (unsigned i = 0; i < SIZES; i++)
 		sizes[i] = MTL_LINE_BYTES *
 		           floor(least * pow(played_lines(played) / least, (double)i / SIZES));

@@ -140,6 +140,9 @@ void manager_status(struct manager *manager, struct manager_status *ret_status);
 /* It was asked for, so it is not forgotten for as long as was said. Nothing when not tracked. */
 void manager_asked(struct manager *manager, pid_t pid);
 
+/* So much CPU time of mtld went into serving clients: it is not charged to max_daemon_cpu. */
+void manager_served(struct manager *manager, double cpu_seconds);
+
 /*
  * The curve now. In options only sizes, windows and reference_bytes are read (reference 0: the L2
  * size). -ENOENT not tracked; -ENODATA not enough observations yet; -EINVAL; -ENOMEM.

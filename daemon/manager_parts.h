@@ -47,6 +47,7 @@ struct manager {
 	unsigned ticks;
 	uint64_t begin_ns, settled_ns;
 	double settled_cpu, daemon_cpu, share;
+	double served_cpu; /* of mtld's CPU time, that went into serving clients */
 	uint64_t lost; /* of processes that were forgotten */
 };
 

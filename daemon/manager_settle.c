@@ -68,7 +68,7 @@ static void share_out(struct manager *manager, uint64_t now)
 static void settle_processes(struct manager *manager)
 {
 	uint64_t now = source_now();
-	double cpu = own_cpu_seconds(), seconds = (now - manager->settled_ns) / 1e9;
+	double cpu = own_cpu_seconds() - manager->served_cpu, seconds = (now - manager->settled_ns) / 1e9;
 
 	if (manager->settled_ns) {
 		double used = (cpu - manager->settled_cpu) / seconds;

@@ -121,6 +121,11 @@ void manager_asked(struct manager *manager, pid_t pid)
 		entry->tracked->asked_at = source_now() / 1e9;
 }
 
+void manager_served(struct manager *manager, double cpu_seconds)
+{
+	manager->served_cpu += cpu_seconds;
+}
+
 /* The observations of that process, its origin and what an estimate needs. */
 static int gather(struct manager *manager, pid_t pid, struct tracked **ret_tracked,
         struct mtl_observation **ret_observations, size_t *ret_n,

@@ -22,6 +22,9 @@ int method_refused(
 /* A parameter that is not one (-EBADMSG) or out of range (-ERANGE); other errors come back. */
 int method_bad_parameter(const struct parameter_problem *problem, int r, struct reply *ret_reply);
 
+/* Curve (curve_method.c). */
+method_function method_curve;
+
 /* History (history_method.c). */
 method_function method_history;
 

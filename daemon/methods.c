@@ -305,39 +305,7 @@ static int list(const struct methods_context *context, const struct peer *peer,
 	return processes ? reply_one(ret_reply, "processes", TAKE_PTR(processes)) : -ENOMEM;
 }
 
-/* --- Curve, Observations */
-
-static int curve(const struct methods_context *context, const struct peer *peer,
-        const struct arguments *arguments, struct reply *ret_reply)
-{
-	const struct mtl_estimate_options options = {
-	        .sizes = arguments->sizes.n ? arguments->sizes.values : NULL,
-	        .n_sizes = arguments->sizes.n,
-	        .windows = arguments->windows.n ? arguments->windows.values : NULL,
-	        .n_windows = arguments->windows.n,
-	        .reference_bytes = arguments->reference,
-	};
-	_cleanup_(mtl_curve_freep) struct mtl_curve *now = NULL;
-	struct mtl_curve_origin origin;
-	struct manager_process process;
-	struct json_object *object;
-	int r = method_find_process(context, peer, arguments->pid, &process, ret_reply);
-
-	if (r)
-		return r;
-	if (!arguments->aside)
-		manager_asked(context->manager, arguments->pid);
-	r = manager_curve(context->manager, arguments->pid, &options, &now, &origin);
-	if (r < 0)
-		return method_refused(context, ret_reply, arguments->pid, r);
-	text_clean(origin.comm);
-	r = mtl_curve_to_json(now, &origin, &object);
-	if (r < 0)
-		return method_refused(context, ret_reply, arguments->pid, r);
-	r = reply_one(ret_reply, "curve", object);
-	ret_reply->continues = r == 0 && !EXITED(&process);
-	return r;
-}
+/* --- Observations */
 
 static int observations(const struct methods_context *context, const struct peer *peer,
         const struct arguments *arguments, struct reply *ret_reply)
@@ -519,7 +487,7 @@ static const struct method {
 } methods[] = {
         {"io.mtld.Status", status, NULL, 0},
         {"io.mtld.List", list, NULL, 0},
-        {"io.mtld.Curve", curve, ROWS(curve_parameters)},
+        {"io.mtld.Curve", method_curve, ROWS(curve_parameters)},
         {"io.mtld.Observations", observations, ROWS(pid_only)},
         {"io.mtld.History", method_history, ROWS(history_parameters)},
         {"io.mtld.Track", track, ROWS(track_parameters)},

@@ -16,6 +16,7 @@ struct methods_context {
 	const char *root; /* "" or a directory that stands for / */
 	unsigned clients; /* connected now */
 	struct log_limit *log; /* of lines about what is tracked; NULL: none */
+	struct recent_curves *recent; /* NULL: each curve is estimated anew */
 };
 
 /* An answer: parameters (owned; NULL stands for {}) and, when it is an error, the error's name. */

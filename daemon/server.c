@@ -17,6 +17,7 @@
 #include "cleanup.h"
 #include "log.h"
 #include "methods.h"
+#include "recent_curves.h"
 #include "server.h"
 
 #define PAUSE_USEC 1000000
@@ -177,7 +178,8 @@ int server_new(sd_event *event, struct manager *manager, const struct config *co
 
 	if (!server)
 		return -ENOMEM;
-	server->context = (struct methods_context){manager, config, root, 0, &server->tracked};
+	server->context = (struct methods_context){
+	        manager, config, root, 0, &server->tracked, recent_curves_new()};
 	server->owner = (struct connection_owner){event, &server->context,
 	        limits ? limits : &connection_default_limits, on_over, server};
 	server->listen_fd = listen_fd;
@@ -214,6 +216,7 @@ struct server *server_free(struct server *server)
 		connection_free(server->connections[i]);
 	sd_event_source_disable_unref(server->listening);
 	sd_event_source_disable_unref(server->pause);
+	recent_curves_free(server->context.recent);
 	free(server->connections);
 	free(server);
 	return NULL;

@@ -93,6 +93,8 @@ docs_tree() {
         '| 0 | x |' '| 1 | x |' '| 2 | x |' '| 3 | x |' '| 4 | x |' >README.md
     echo 'See docs/THEORY.md.' | tee CONTRIBUTING.md docs/ARCHITECTURE.md >docs/THEORY.md
     echo 'io.mtld.List answers pid; io.mtld.NotTracked.' >docs/PROTOCOL.md
+    echo 'An event: begins 0123456789abcdef0123456789abcdef.' >docs/SYSTEMD.md
+    printf '\t[LOG_BEGINS] = {"begins", "0123456789abcdef0123456789abcdef"},\n' >daemon/log.c
     printf '%s\n' 'interface io.mtld' 'method List() -> (pid: int)' 'error NotTracked (pid: int)' \
         >daemon/io.mtld.varlink
     printf '%s\n' '# how many' '#max_clients = 128' >etc/mtld.conf
@@ -119,6 +121,7 @@ docs "command not documented" 'does not speak of mtl top' bin/mtl '[ "$1" != --h
 docs "unknown key" 'etc/mtld.conf has colour' etc/mtld.conf '#colour = red'
 docs "method not documented" 'does not speak of Track' daemon/io.mtld.varlink 'method Track(pid: int) -> ()'
 docs "field not documented" 'does not speak of weight' daemon/io.mtld.varlink 'type T (weight: float)'
+docs "event not documented" 'does not speak of ends' daemon/log.c '	[LOG_ENDS] = {"ends", "0123456789abcdef0123456789abcdee"},'
 docs "error that is not there" 'does not define io.mtld.Sulking' docs/PROTOCOL.md 'io.mtld.Sulking'
 docs "target that is not there" 'no target polish' README.md '`make polish`'
 docs "file that is not there" 'names lib/nothing.c' docs/ARCHITECTURE.md 'see lib/nothing.c'

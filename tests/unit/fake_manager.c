@@ -253,6 +253,11 @@ static struct mtl_curve_origin origin_of(const struct manager_process *process)
 	return origin;
 }
 
+void manager_served(struct manager *manager, double cpu_seconds)
+{
+	manager->served_cpu += cpu_seconds;
+}
+
 void manager_asked(struct manager *manager, pid_t pid)
 {
 	manager->n_asked += find(manager, pid) != NULL;
@@ -261,7 +266,7 @@ void manager_asked(struct manager *manager, pid_t pid)
 int manager_curve(struct manager *manager, pid_t pid, const struct mtl_estimate_options *options,
         struct mtl_curve **ret_curve, struct mtl_curve_origin *ret_origin)
 {
-	const struct manager_process *process = find(manager, pid);
+	struct manager_process *process = find(manager, pid);
 	int r = process ? manager->curve_result : -ENOENT;
 
 	if (r == 0)
@@ -269,6 +274,7 @@ int manager_curve(struct manager *manager, pid_t pid, const struct mtl_estimate_
 	if (r < 0)
 		return r;
 	manager->n_curves++;
+	process->wall_seconds++; /* nobody asks twice at the same time */
 	manager->options = *options;
 	manager->first_size = options->sizes ? options->sizes[0] : NAN;
 	manager->first_window = options->windows ? options->windows[0] : NAN;

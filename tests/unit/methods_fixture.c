@@ -62,7 +62,8 @@ int fresh(void **state)
 {
 	(void)state;
 	config_defaults(&config);
-	context = (struct methods_context){fake_manager(), &config, root, 3, NULL};
+	context = (struct methods_context){
+	        .manager = fake_manager(), .config = &config, .root = root, .clients = 3};
 	return 0;
 }
 

@@ -33,7 +33,7 @@ make_inputs .
 cpu_of() { awk '{ printf "%.6f\n", $1 / 1e9 }' "/proc/$1/schedstat"; }
 
 redis_up() {
-    eval "$(unit_command redis-server 1)" >/dev/null 2>&1 &
+    eval "exec $(unit_command redis-server 1)" >/dev/null 2>&1 &
     target=$!
     until [ "$(redis-cli -s "$redis_socket" ping 2>/dev/null)" = PONG ]; do sleep 0.1; done
     feed_units 1

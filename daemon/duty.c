@@ -15,7 +15,7 @@
 
 #include <math.h>
 
-#define PART 0.4
+#define PART 0.25
 #define SHARE_LEAST 0.02
 #define SHARE_ALL 0.8 /* beyond this it is not worth while */
 #define SMOOTHING 0.3

@@ -26,8 +26,8 @@ machine=$build/machine
 packages=libarchive13,libbpf1,libjson-c5,libsmartcols1,libinih1,libsystemd0,libzydis4.0,libncursesw6,libmicrohttpd12
 packages=$packages,bzip2,gdb-minimal,jq,procps,strace,systemd,systemd-sysv
 # MTL_MACHINE_MORE: packages besides, in a root of their own
-root=root
-[ -z "${MTL_MACHINE_MORE:-}" ] || { root=root-more && packages=$packages,$MTL_MACHINE_MORE; }
+distribution=root
+[ -z "${MTL_MACHINE_MORE:-}" ] || { distribution=root-more && packages=$packages,$MTL_MACHINE_MORE; }
 # in the order in which they load
 modules="virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_blk
     virtio_console crc16 mbcache jbd2 crc32c_generic ext4 netfs fscache 9pnet 9p 9pnet_virtio"
@@ -60,24 +60,24 @@ logged() { # LOG WHAT COMMAND...: die with the end of the log when the command f
 }
 
 make_root_tar() {
-    made_from $root.tar "$packages" && return
+    made_from $distribution.tar "$packages" && return
     [ "$(id -u)" = 0 ] || die "needs root, to make a Debian 12 root with mmdebstrap"
     echo "making a Debian 12 root with mmdebstrap (once, about a minute)" >&2
     logged mmdebstrap mmdebstrap timeout 900 mmdebstrap --variant=minbase --include=$packages \
         --dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/doc/*' \
         --dpkgopt='path-exclude=/usr/share/locale/*' --format=tar \
-        $suite "$machine/$root.tar.new" $(mirror)
-    now_made $root.tar "$packages"
+        $suite "$machine/$distribution.tar.new" $(mirror)
+    now_made $distribution.tar "$packages"
 }
 
 make_root_image() {
-    made_from $root.img "$packages" && return
-    rm -rf "$machine/new" "$machine/$root.img.new"
+    made_from $distribution.img "$packages" && return
+    rm -rf "$machine/new" "$machine/$distribution.img.new"
     mkdir "$machine/new"
-    tar -C "$machine/new" -xf "$machine/$root.tar"
-    logged mke2fs mke2fs mke2fs -q -t ext4 -O ^has_journal -d "$machine/new" "$machine/$root.img.new" 1G
+    tar -C "$machine/new" -xf "$machine/$distribution.tar"
+    logged mke2fs mke2fs mke2fs -q -t ext4 -O ^has_journal -d "$machine/new" "$machine/$distribution.img.new" 1G
     rm -rf "$machine/new"
-    now_made $root.img "$packages"
+    now_made $distribution.img "$packages"
 }
 
 # --- the kernel
@@ -187,7 +187,7 @@ machine_boot() {
     timeout -k 5 "$2" qemu-system-x86_64 $processors -cpu max -m "$4" \
         -nodefaults -display none -no-reboot -kernel "$machine/vmlinux" -initrd "$machine/initramfs" \
         -append "console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check mitigations=off cryptomgr.notests ${MTL_KERNEL_OPTIONS:-}" \
-        -drive "file=$machine/$root.img,if=virtio,format=raw,snapshot=on" \
+        -drive "file=$machine/$distribution.img,if=virtio,format=raw,snapshot=on" \
         -virtfs "local,path=$job,mount_tag=job,security_model=none,multidevs=remap" \
         -virtfs "local,path=$PWD,mount_tag=tree,security_model=none,readonly=on,multidevs=remap" \
         -serial "file:$job/console" \

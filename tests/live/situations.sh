@@ -69,7 +69,7 @@ watch_ends() { # with the process, with status 0 and a curve
 }
 
 ends_too_early() {
-    start brief workload scan --working-set 2M --seconds 0.3
+    start brief workload scan --working-set 2M --seconds 0.8
     gives 3 'not enough yet: [0-9]+ of about [0-9]+ observations' mtl curve "$pid" --wait 3
 }
 

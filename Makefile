@@ -319,7 +319,6 @@ DEST := $(DESTDIR)
 UNITS := mtl-export.service mtl-partition.service mtld.socket mtld.service
 # what another program includes
 HEADERS := $(wildcard lib/mtl*.h)
-UNITS := mtl-partition.service mtld.socket mtld.service
 CONFIGURATION := mtld.conf partition.conf
 # true when what is installed does not become part of this running system
 ELSEWHERE := [ -n '$(DEST)' ] || [ "$$(id -u)" != 0 ]

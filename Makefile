@@ -317,23 +317,16 @@ format: | deps-format
 DEST := $(DESTDIR)
 # disabled and stopped in this order
 UNITS := mtl-export.service mtl-partition.service mtld.socket mtld.service
-# what another program includes
-HEADERS := $(wildcard lib/mtl*.h)
 CONFIGURATION := mtld.conf partition.conf
 # true when what is installed does not become part of this running system
 ELSEWHERE := [ -n '$(DEST)' ] || [ "$$(id -u)" != 0 ]
 # pages and completions: file, directory
-EXTRAS := $(foreach m,$(wildcard packaging/man/*.[1-8]),$(m):$(MANDIR)/man$(lastword $(subst ., ,$(m)))) \
-	$(addsuffix :$(BASHDIR),$(wildcard packaging/completions/bash/*)) \
-	$(addsuffix :$(ZSHDIR),$(wildcard packaging/completions/zsh/*)) \
-	$(addsuffix :$(FISHDIR),$(wildcard packaging/completions/fish/*)) \
-	$(addsuffix :$(DOCDIR)/examples,$(wildcard packaging/examples/* packaging/prometheus/* \
-		packaging/grafana/* packaging/kubernetes/*))
 EXTRAS := $(foreach m,$(MANUALS),$(m):$(MANDIR)/man$(lastword $(subst ., ,$(m)))) \
 	$(addsuffix :$(BASHDIR),$(addprefix $(BUILD)/completions/bash/,mtl mtld)) \
 	$(BUILD)/completions/zsh/_mtl:$(ZSHDIR) \
 	$(addsuffix :$(FISHDIR),$(addprefix $(BUILD)/completions/fish/,mtl.fish mtld.fish)) \
-	$(addsuffix :$(DOCDIR)/examples,$(wildcard packaging/examples/*))
+	$(addsuffix :$(DOCDIR)/examples,$(wildcard packaging/examples/* packaging/prometheus/* \
+		packaging/grafana/* packaging/kubernetes/*))
 RELOAD := ldconfig; ! [ -d /run/systemd/system ] || systemctl daemon-reload
 
 deb: | deps deps-deb

@@ -183,7 +183,7 @@ step "systemctl restart mtld under load: no client hangs" restarts_under_load
 step "mtld hangs: the watchdog ends it, no client hangs" watchdog_ends_a_hang
 [ -z "${own_kernel:-}" ] || step "without CAP_SYS_ADMIN, by the examples" does_without_sys_admin
 step "they are removed: mtld stopped, configuration kept" removal_stops_it
-step "apt-get purge leaves nothing" purge_leaves_nothing
+step "dpkg --purge leaves nothing" purge_leaves_nothing
 
 steps_total
 echo $? >"done"

@@ -58,7 +58,7 @@ removal_stops_it() {
 
 # the user stays: files may belong to it (Debian has no rule to the contrary)
 purge_leaves_nothing() {
-    DEBIAN_FRONTEND=noninteractive timeout 120 apt-get -q -y purge mtld mtl libmtl0 >purge.log 2>&1 || { tail -n 12 purge.log; return 1; }
+    DEBIAN_FRONTEND=noninteractive timeout 120 dpkg --purge mtld mtl libmtl0 >purge.log 2>&1 || { tail -n 12 purge.log; return 1; }
     files_now >files.after
     diff files.before files.after || return 1
     [ -z "$(systemctl list-unit-files --no-legend 'mtl*')" ] || { systemctl list-unit-files 'mtl*'; return 1; }

@@ -107,7 +107,7 @@ LIBS_test_partition_watch = $(FUSE_LIBS)
 
 DEPS := $(addprefix deps-,browser check deb demo fuzz format systemd)
 
-.PHONY: all demo check check-export check-browser check-library check-unit check-live check-accuracy check-big check-followed check-kernels check-systemd check-layers check-docs \
+.PHONY: all demo check check-export check-browser check-library check-unit check-live check-accuracy check-big check-followed check-reuse check-kernels check-systemd check-layers check-docs \
 	check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top check-manual bench bench-real bench-trace fuzz format deb install uninstall clean help \
 	force deps $(DEPS)
 .SECONDARY:
@@ -278,6 +278,8 @@ check-live: $(LIVE) | deps-check
 	$(Q)tests/live/run.sh
 check-accuracy: $(LIVE) | deps-check
 	$(Q)tests/live/run.sh accuracy
+check-reuse: $(LIVE) | deps-check
+	$(Q)MTL_MACHINE=emulated tests/machine/run.sh --cpus 0 --program $(BUILD)/tests/live/refault -- tests/kernels/reuse_times.sh
 check-followed: $(LIVE) | deps-check
 	$(Q)tests/live/followed.sh
 check-big: $(LIVE) | deps-check
@@ -299,7 +301,7 @@ bench-trace: $(BUILD)/mtl $(BUILD)/tests/bench/together $(BUILD)/tests/bench/zip
 	$(Q)tests/bench/trace.sh
 
 # never two of them at once, whatever -j says: they would disturb each other
-RUNS := check check-export check-browser check-unit check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top check-manual check-live check-accuracy check-big check-followed \
+RUNS := check check-export check-browser check-unit check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top check-manual check-live check-accuracy check-big check-followed check-reuse \
 	check-kernels check-systemd bench bench-trace demo
 $(foreach run,$(RUNS),$(eval before := )$(foreach goal,$(MAKECMDGOALS),\
 	$(if $(filter $(run),$(goal)),$(eval $(run): | $(before)),)$(if $(filter $(RUNS),$(goal)),$(eval before += $(goal)),)))
@@ -391,6 +393,7 @@ help:
 		'check-stub     mtl stub, verified; what it refuses; its curve beside mtl trace' \
 		'check-live     tests through the real kernel (root)' \
 		'check-accuracy known curves, medians of five runs (root)' \
+		'check-reuse    reuse times at misses, page faults in their place (root)' \
 		'check-followed control groups and the busiest, as they come and go (root)' \
 		'check-big      a small hot part of 4 GiB, medians of five runs (root, 6 GiB)' \
 		'check-kernels  the same objects on the Debian 12 kernel, in qemu' \

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Reuse times through mtld itself, with page faults in the place of a PMU's misses: a fault begins a
-# visit, its watch sees the next round (tests/live/refault.c). Bounds are wide, as the machine's clock
+# visit, its watch sees the next round (tests/live/refault.c). `make check-reuse`, by hand: on a host that
+# does something else besides it has failed. Bounds are wide, as the machine's clock
 # is at the mercy of what else the host does. Of the known truth: as many misses a second as lines are born, as long as a cache holds less than
 # what is born within a round; none when it holds more.
 

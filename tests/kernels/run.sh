@@ -10,7 +10,7 @@ build=${MTL_BUILD:-build}
 # unit tests that need the kernel go along, with the library they are linked with besides
 library=$build/tests/libcmocka.so.0
 install -m 755 "$(ldd "$build/unit/test_address_source" | sed -n 's/.*libcmocka.so.0 => \([^ ]*\) .*/\1/p')" "$library"
-set -- --program "$library" --program "$build/tests/live/refault"
+set -- --program "$library"
 for test in test_address_source test_address_heat test_cpu_events; do
     set -- "$@" --program "$build/unit/$test"
 done

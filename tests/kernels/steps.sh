@@ -90,6 +90,5 @@ step "$cpus cpu: what they heat is watched" within 20 answers '.processes | any(
 [ "$cpus" = 1 ] || step "$cpus cpu: a CPU goes and comes back" cpu_comes_and_goes
 stop faults
 stop mtld
-[ "$cpus" != 1 ] || step "1 cpu: reuse times at misses, for which page faults stand" tests/kernels/reuse_times.sh
 step "$cpus cpu: the kernel has nothing to complain about" is_content
 steps_total

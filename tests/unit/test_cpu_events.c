@@ -224,7 +224,7 @@ static void test_throttling_is_seen(void **state)
 	set_sample_rate(path, before);
 	print_message(
 	        "%lu throttled, %.0f due, %lu seen\n", counts.throttles, counts.due, seen(&bench));
-	assert_true(counts.throttles > 3);
+	assert_true(counts.throttles > 0); /* how often depends on what else the machine does */
 	end(&bench);
 }
 

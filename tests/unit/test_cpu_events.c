@@ -209,6 +209,7 @@ static void test_throttling_is_seen(void **state)
 	struct cpu_events_counts counts;
 	struct bench bench;
 	char before[32];
+	int tries = 0;
 
 	(void)state;
 	if (!live_possible() || !machine || strcmp(machine, "emulated") != 0)
@@ -219,12 +220,14 @@ static void test_throttling_is_seen(void **state)
 	begin(&bench, &event);
 	set_sample_rate(path, "500");
 	follow(&bench, &bench.online);
-	nanosleep(&pause, NULL);
-	counts = follow(&bench, &bench.online);
+	do { /* on a busy machine fewer ticks come in that time */
+		nanosleep(&pause, NULL);
+		counts = follow(&bench, &bench.online);
+	} while (counts.throttles <= 3 && ++tries < 20);
 	set_sample_rate(path, before);
 	print_message(
 	        "%lu throttled, %.0f due, %lu seen\n", counts.throttles, counts.due, seen(&bench));
-	assert_true(counts.throttles > 0); /* how often depends on what else the machine does */
+	assert_true(counts.throttles > 3);
 	end(&bench);
 }
 

@@ -6,11 +6,12 @@
  */
 #include "pmu_libpfm.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdbool.h>
 #include <string.h>
+
+#include "loaded_library.h"
 
 #define LIBRARY "libpfm.so.4"
 
@@ -21,15 +22,12 @@ struct library {
 
 static bool load(struct library *ret_library)
 {
-	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	static const struct library_symbol symbols[] = {
+	        {"pfm_initialize", offsetof(struct library, initialize)},
+	        {"pfm_get_os_event_encoding", offsetof(struct library, encode)},
+	};
 
-	if (!handle)
-		return false;
-	ret_library->initialize =
-	        (__typeof__(ret_library->initialize))dlsym(handle, "pfm_initialize");
-	ret_library->encode =
-	        (__typeof__(ret_library->encode))dlsym(handle, "pfm_get_os_event_encoding");
-	return ret_library->initialize && ret_library->encode &&
+	return library_load(LIBRARY, symbols, sizeof(symbols) / sizeof(symbols[0]), ret_library) &&
 	       ret_library->initialize() == PFM_SUCCESS;
 }
 

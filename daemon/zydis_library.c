@@ -2,22 +2,18 @@
 /* Its functions by name, once; the library stays until the program ends. */
 #include "zydis_library.h"
 
-#include <dlfcn.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include "loaded_library.h"
 
 #define LIBRARY "libZydis.so.4.0"
 
 static bool load(struct zydis_library *ret_library)
 {
-	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	static const struct library_symbol symbols[] = {
+	        {"ZydisDecoderInit", offsetof(struct zydis_library, init)},
+	        {"ZydisDecoderDecodeFull", offsetof(struct zydis_library, decode)},
+	};
 
-	if (!handle)
-		return false;
-	ret_library->init = (__typeof__(ret_library->init))dlsym(handle, "ZydisDecoderInit");
-	ret_library->decode =
-	        (__typeof__(ret_library->decode))dlsym(handle, "ZydisDecoderDecodeFull");
-	return ret_library->init && ret_library->decode;
+	return library_load(LIBRARY, symbols, sizeof(symbols) / sizeof(symbols[0]), ret_library);
 }
 
 const struct zydis_library *zydis_library(void)

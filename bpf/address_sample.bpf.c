@@ -112,10 +112,8 @@ static __always_inline void take(struct mtl_event_slot *slot, struct mtl_address
 		slot->kernel++;
 	else if (slot->misses_only && mtl_load_hit(address->data_src))
 		slot->filtered++;
-	else if (deliver(address, sizeof(*address)))
-		slot->delivered++;
 	else
-		slot->lost++;
+		deliver_counted(slot, address, sizeof(*address));
 }
 
 SEC("perf_event")
@@ -128,14 +126,8 @@ int address_sample(struct bpf_perf_event_data *ctx)
 	struct sample sample = {.address = ctx->addr};
 	struct mtl_address address = {};
 
-	if (!slot)
+	if (!slot || !is_tracked(slot, process))
 		return 0;
-	slot->seen++;
-	if (!process) {
-		slot->foreign++;
-		return 0;
-	}
-	__sync_fetch_and_add(&process->samples, 1);
 	look_behind(ctx, &sample);
 	address.address = sample.address;
 	address.data_src = sample.data_src;

@@ -30,18 +30,9 @@ int instruction_sample(struct bpf_perf_event_data *ctx)
 		.bits32 = (ctx->regs.cs & 0xffff) == CS_32,
 	};
 
-	if (!slot)
+	if (!slot || !is_tracked(slot, process))
 		return 0;
-	slot->seen++;
-	if (!process) {
-		slot->foreign++;
-		return 0;
-	}
-	__sync_fetch_and_add(&process->samples, 1);
-	if (deliver(&sample, sizeof(sample)))
-		slot->delivered++;
-	else
-		slot->lost++;
+	deliver_counted(slot, &sample, sizeof(sample));
 	return 0;
 }
 

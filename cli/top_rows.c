@@ -24,8 +24,7 @@
 
 static void row_done(struct top_row *row)
 {
-	mtl_curve_free(row->curve);
-	json_object_put(row->json);
+	row->curve = mtl_curve_free(row->curve);
 }
 
 void top_rows_done(struct top_rows *rows)
@@ -65,7 +64,7 @@ static void inherit(struct top_row *row, struct top_row *before)
 	row->llc_fill_seconds = before->llc_fill_seconds;
 	row->width = before->width;
 	row->curve = TAKE_PTR(before->curve);
-	row->json = TAKE_PTR(before->json);
+	row->origin = before->origin;
 	row->asked = before->asked;
 }
 
@@ -194,7 +193,7 @@ int top_rows_curve(struct top_rows *rows, struct json_object *object)
 	}
 	row_done(row);
 	row->curve = curve;
-	row->json = json_object_get(object);
+	row->origin = origin;
 	rows->llc_bytes = curve->cache_bytes > 0 ? curve->cache_bytes : NAN;
 	rows->l2_bytes = curve->reference_bytes > 0 ? curve->reference_bytes : NAN;
 	row->footprint_bytes = curve->footprint_bytes;

@@ -26,10 +26,9 @@ struct top_row {
 	/* of the latest curve; NAN: unknown, or below the resolution */
 	double footprint_bytes, l2_misses, llc_misses, llc_fill_seconds;
 	double width; /* median of the trusted points' half intervals over their misses */
-	struct mtl_curve *curve;  /* NULL: none yet */
-	struct json_object *json; /* the same as it came */
-	double asked;             /* when its curve was last asked for; 0: never */
-	bool listed;
+	struct mtl_curve *curve; /* NULL: none yet */
+	struct mtl_curve_origin origin; /* of the curve */
+	double asked; /* when its curve was last asked for; 0: never */
 };
 
 /* Those of the latest List, in its order. */

@@ -28,8 +28,6 @@
 #define ROOM_FOR_REASON 24
 #define EIGHTHS 8
 
-DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
-
 static const char *const unicode_bars[EIGHTHS + 1] = {"▁", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 static const char *const ascii_bars[EIGHTHS + 1] = {"_", "_", ".", ".", "-", "-", "=", "=", "#"};
 
@@ -252,22 +250,17 @@ int top_curve_text(
         const struct top_row *row, unsigned width, bool utf8, bool table, char **ret_text)
 {
 	const struct terminal terminal = {.is_terminal = true, .utf8 = utf8, .width = width};
-	_cleanup_(mtl_curve_freep) struct mtl_curve *curve = NULL;
-	struct mtl_curve_origin origin;
-	char error[TEXT], *text = NULL;
+	char *text = NULL;
 	size_t size;
 	FILE *file;
 	int r;
 
-	if (!row->json)
+	if (!row->curve)
 		return -ENODATA;
-	r = mtl_curve_from_json(row->json, &curve, &origin, error, sizeof(error));
-	if (r < 0)
-		return r;
 	file = open_memstream(&text, &size);
 	if (!file)
 		return -ENOMEM;
-	r = curve_report(file, curve, &origin, &terminal, table);
+	r = curve_report(file, row->curve, &row->origin, &terminal, table);
 	if (fclose(file) != 0 || r < 0) {
 		free(text);
 		return -ENOMEM;

@@ -175,7 +175,6 @@ int armer_start(struct sampler *sampler, unsigned cpu)
 	if (r < 0)
 		return r;
 	armer->running = true;
-	pthread_getcpuclockid(armer->thread, &armer->cpu_clock);
 	return 0;
 }
 

@@ -18,7 +18,6 @@ struct armer {
 	unsigned cpu;
 	pthread_t thread;
 	bool running;
-	clockid_t cpu_clock;
 	struct hit_ring *ring;
 	int wake_fd;
 	double pace;     /* moments a second */

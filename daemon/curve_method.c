@@ -2,8 +2,6 @@
 /*
  * Curve: one estimate, or the one of a moment ago (recent_curves.h).
  */
-#include <string.h>
-
 #include "cleanup.h"
 #include "method.h"
 #include "mtl.h"
@@ -46,7 +44,7 @@ int method_curve(const struct methods_context *context, const struct peer *peer,
 
 	if (r)
 		return r;
-	ended = strcmp(process.state, "exited") == 0;
+	ended = manager_has_ended(&process);
 	if (!arguments->aside)
 		manager_asked(context->manager, arguments->pid);
 	if (!ended)

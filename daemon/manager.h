@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 #include <systemd/sd-event.h>
 #include "config.h"
@@ -68,6 +69,12 @@ struct manager_cgroup {
 	unsigned elsewhere; /* members of another pid namespace */
 	int error;          /* negative errno: why not all are tracked; -ENOENT: it is not there; 0 */
 };
+
+/* Its last curve is kept for a while. */
+static inline bool manager_has_ended(const struct manager_process *process)
+{
+	return strcmp(process->state, "exited") == 0;
+}
 
 enum { MANAGER_EVENTS_MAX = 8 };
 

@@ -26,13 +26,10 @@
 #include "status_json.h"
 
 DEFINE_CLEANUP(struct json_object, json_object_put)
-DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
 
 #define SERVICE "org.varlink.service."
 #define BYTES_MAX 1152921504606846976.0 /* 2^60 */
 #define SECONDS_MAX 1e9
-
-#define EXITED(process) (!strcmp((process)->state, "exited"))
 
 /* --- replies */
 
@@ -341,7 +338,7 @@ static unsigned places_of(const struct methods_context *context, uid_t uid, pid_
 	unsigned n = 0;
 
 	for (unsigned i = 0; manager_process_at(context->manager, i, &process) == 0; i++)
-		n += process.uid == uid && process.pid != except && !EXITED(&process) &&
+		n += process.uid == uid && process.pid != except && !manager_has_ended(&process) &&
 		     !strcmp(process.tracked_by, "pid");
 	return n;
 }

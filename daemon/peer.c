@@ -86,7 +86,7 @@ bool peer_may_see(const struct peer *peer, const char *root, const struct manage
 		return true;
 	if (process->uid != peer->uid)
 		return false;
-	if (!strcmp(process->state, "exited"))
+	if (manager_has_ended(process))
 		return true;
 	r = process_owner(root, process->pid, &owner);
 	return r == -ESRCH || (r == 0 && owner == peer->uid);

@@ -431,16 +431,3 @@ void sampler_pace_cpus(struct sampler *sampler)
 			CPU_ISSET(cpu, &sampler->online) ? paces[cpu] : 0);
 	sampler_unlock(sampler);
 }
-
-double sampler_cpu_seconds(struct sampler *sampler)
-{
-	double seconds = 0;
-
-	for (unsigned cpu = 0; cpu < sampler->n_armers; cpu++) {
-		struct timespec used;
-
-		if (sampler->armers[cpu].running && !clock_gettime(sampler->armers[cpu].cpu_clock, &used))
-			seconds += used.tv_sec + used.tv_nsec / 1e9;
-	}
-	return seconds;
-}

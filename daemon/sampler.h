@@ -99,7 +99,4 @@ void sampler_counts(struct sampler *sampler, uint32_t index, struct sampler_coun
 /* Sets every armer's pace to what the targets seen on its CPU ask for. Call about every 0.1 s. */
 void sampler_pace_cpus(struct sampler *sampler);
 
-/* CPU time all armer threads have used, seconds. */
-double sampler_cpu_seconds(struct sampler *sampler);
-
 #endif

@@ -39,3 +39,14 @@ centiseconds() {
     read -r up _ </proc/uptime
     echo "${up%.*}${up#*.}"
 }
+
+# within SECONDS COMMAND...: COMMAND succeeds within that time, tried again and again; what it says goes
+# to $work, a directory of the caller's, and is shown when it never did
+within() {
+    deadline=$(($(centiseconds) + 100 * $1))
+    shift
+    until "$@" >"$work/tried" 2>&1; do
+        [ "$(centiseconds)" -lt $deadline ] || { cat "$work/tried"; return 1; }
+        sleep 0.1
+    done
+}

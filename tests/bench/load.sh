@@ -25,11 +25,7 @@ mtld=$!
 "$build/workload" scan --working-set 16M >/dev/null 2>&1 &
 target=$!
 
-tries=200
-until "$mtl" curve $target --wait 60 >/dev/null 2>"$work/err"; do
-    [ $((tries -= 1)) -gt 0 ] || die "no curve: $(tail -n 1 "$work/err")"
-    sleep 0.1
-done
+within 60 "$mtl" curve $target --wait 60 || die "no curve"
 
 resident() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$mtld/status"; }
 descriptors() { ls "/proc/$mtld/fd" | wc -l; }

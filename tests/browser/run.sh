@@ -39,7 +39,7 @@ query() {
 
 # queried PATTERN EXPRESSION
 queried() {
-    await query "$2" || { tail -n 5 "$work/prometheus.log"; curl -s "http://127.0.0.1:$port/api/v1/targets" | head -c 800; return 1; }
+    within 10 query "$2" || { tail -n 5 "$work/prometheus.log"; curl -s "http://127.0.0.1:$port/api/v1/targets" | head -c 800; return 1; }
     query "$2" | grep -qE "$1" || { query "$2"; return 1; }
 }
 

@@ -20,19 +20,10 @@ three='{"processes": [
         "cpu_seconds": 21, "counted": true},
     {"pid": 33, "comm": "ng\"in\\x", "observations": 12, "cpu_seconds": 0.4}]}'
 
-# WORD...: waits up to 10 s until that command succeeds
-await() {
-    for _ in $(seq 200); do
-        "$@" >/dev/null 2>&1 && return
-        sleep 0.05
-    done
-    return 1
-}
-
 mtld_begins() {
     tests/stub_mtld.py "$socket" "$scenario" 2>"$work/stub.err" &
     stub=$!
-    await test -S "$socket" || die "no stand-in for mtld: $(cat "$work/stub.err")"
+    within 10 test -S "$socket" || die "no stand-in for mtld: $(cat "$work/stub.err")"
 }
 
 mtld_ends() {
@@ -45,7 +36,7 @@ mtld_ends() {
 serves() {
     "$mtl" --socket "$socket" export --listen 127.0.0.1:0 "$@" 2>"$work/export.err" &
     exporter=$!
-    await grep -q 'metrics http' "$work/export.err" || die "mtl export: $(cat "$work/export.err")"
+    within 10 grep -q 'metrics http' "$work/export.err" || die "mtl export: $(cat "$work/export.err")"
     url=$(sed -n 's|.*page \(http://[^/]*\)/.*|\1|p' "$work/export.err")
 }
 

@@ -47,16 +47,6 @@ answers() {
     [ "$status" = 0 ] && jq -es "length == 1 and (.[0] | ($expression))" "$work/out" >/dev/null || shown
 }
 
-# within SECONDS COMMAND...: COMMAND succeeds within that time, tried again and again
-within() {
-    deadline=$(($(centiseconds) + 100 * $1))
-    shift
-    until "$@" >"$work/tried" 2>&1; do
-        [ "$(centiseconds)" -lt $deadline ] || { cat "$work/tried"; return 1; }
-        sleep 0.1
-    done
-}
-
 # start NAME COMMAND...: in the background, its pid in $pid and $work/NAME.pid
 start() {
     name=$1

@@ -39,15 +39,6 @@ stop_mtld() {
     rm "$work/mtld.pid"
 }
 
-within() { # SECONDS COMMAND...
-    deadline=$(($(centiseconds) + 100 * $1))
-    shift
-    until "$@" >"$work/tried" 2>&1; do
-        [ "$(centiseconds)" -lt $deadline ] || { cat "$work/tried"; return 1; }
-        sleep 0.1
-    done
-}
-
 # new_group TYPE OPTION: a group of the first hierarchy of that type, in $group; fails when there is none
 new_group() {
     mount=$(awk -v type="$1" -v option="$2" '$3 == type && $4 ~ option { print $2; exit }' /proc/mounts)

@@ -30,38 +30,19 @@ processes "$redis, $postgres, $early, $paused"
 mtld() {
     tests/stub_mtld.py "$socket" "$scenario" >"$work/stub.log" 2>&1 &
     stub=$!
-    tries=200
-    until [ -S "$socket" ] || [ $((tries -= 1)) = 0 ]; do sleep 0.05; done
+    within 10 test -S "$socket" || die "no stand-in for mtld: $(cat "$work/stub.log")"
 }
 
 screen() { $tmux capture-pane -p; }
 
-shows() { # PATTERN...: at last each is on the screen, within 10 s
-    tries=100
-    while [ $((tries -= 1)) -ge 0 ]; do
-        screen >"$work/screen"
-        missing=
-        for pattern in "$@"; do
-            grep -qE -- "$pattern" "$work/screen" || missing=$pattern
-        done
-        [ -z "$missing" ] && return
-        sleep 0.1
+on_screen() { # PATTERN...
+    screen >"$work/screen"
+    for pattern in "$@"; do
+        grep -qE -- "$pattern" "$work/screen" || { echo "not shown: $pattern"; cat "$work/screen"; return 1; }
     done
-    echo "never shown: $missing"
-    cat "$work/screen"
-    return 1
 }
 
-hides() { # PATTERN: at last it is not on the screen
-    tries=100
-    while [ $((tries -= 1)) -ge 0 ]; do
-        screen >"$work/screen"
-        grep -qE -- "$1" "$work/screen" || return 0
-        sleep 0.1
-    done
-    cat "$work/screen"
-    return 1
-}
+shows() { within 10 on_screen "$@"; }
 
 keys() { $tmux send-keys "$@"; }
 
@@ -99,28 +80,16 @@ selected() {
         if (marked && NR > 3) { print words[1]; exit } }'
 }
 
-selects() { # PID
-    tries=100
-    while [ $((tries -= 1)) -ge 0 ]; do
-        [ "$(selected)" = "$1" ] && return
-        sleep 0.1
-    done
-    echo "selected: $(selected)"
-    screen
-    return 1
+selected_is() { [ "$(selected)" = "$1" ] || { echo "selected: $(selected)"; screen; return 1; }; }
+
+selects() { within 10 selected_is "$1"; } # PID
+
+order_is() { # PID...
+    seen=$(screen | awk '$1 ~ /^[0-9]+$/ && NR > 3 { printf "%s%s", s, $1; s = " " }')
+    [ "$seen" = "$*" ] || { echo "order: $seen"; screen; return 1; }
 }
 
-in_order() { # PID...: lines from above
-    tries=100
-    while [ $((tries -= 1)) -ge 0 ]; do
-        seen=$(screen | awk '$1 ~ /^[0-9]+$/ && NR > 3 { printf "%s%s", s, $1; s = " " }')
-        [ "$seen" = "$*" ] && return
-        sleep 0.1
-    done
-    echo "order: $seen"
-    screen
-    return 1
-}
+in_order() { within 10 order_is "$@"; } # PID...: lines from above
 
 fits() { # COLUMNS LINES: nothing is wider, the keys are in the last line, no number runs into another
     shows "q quit" >/dev/null || { screen; return 1; }

@@ -149,18 +149,25 @@ static void a_place_that_cannot_be_written_is_said(void **state)
 	assert_non_null(strstr(error, "No such file"));
 }
 
+/* picture() is then what gnuplot was told. */
+static void drawn(const struct plot_request *request)
+{
+	char error[512];
+
+	fake_file("out/curve.svg", "old");
+	fake_gnuplot("#!/bin/sh\ncat\n");
+	assert_int_equal(
+	        plot_file_write(fake_path("out/curve.svg"), request, error, sizeof(error)), 0);
+}
+
 static void one_size_is_drawn_too(void **state)
 {
 	const struct plot_series one = {.name = "one", .sizes = sizes, .values = values, .n = 1};
 	struct plot_request request = {
 	        .title = "t", .size_title = "s", .value_title = "v", .series = &one, .n_series = 1};
-	char error[512];
 
 	(void)state;
-	fake_file("out/curve.svg", "old");
-	fake_gnuplot("#!/bin/sh\ncat\n");
-	assert_int_equal(
-	        plot_file_write(fake_path("out/curve.svg"), &request, error, sizeof(error)), 0);
+	drawn(&request);
 	assert_non_null(strstr(picture(), "set xrange [2048:8192]"));
 	assert_non_null(strstr(picture(), "set xtics ('2048' 2048, '4096' 4096, '8192' 8192)"));
 }
@@ -199,13 +206,9 @@ static void marks_and_labels(void **state)
 	        .labels = labels,
 	        .n_labels = 2,
 	        .labels_title = "others"};
-	char error[512];
 
 	(void)state;
-	fake_file("out/curve.svg", "old");
-	fake_gnuplot("#!/bin/sh\ncat\n");
-	assert_int_equal(
-	        plot_file_write(fake_path("out/curve.svg"), &request, error, sizeof(error)), 0);
+	drawn(&request);
 	assert_non_null(strstr(picture(), "set xrange [4096:2097152]"));
 	assert_non_null(strstr(picture(), "$marked0 << END\n8192 0.25\nEND\n"));
 	assert_null(strstr(picture(), "$marked1"));
@@ -219,11 +222,12 @@ static void marks_and_labels(void **state)
 	assert_non_null(strstr(picture(), "set key outside"));
 }
 
-/* A live curve: straight, its interval a band, the part that is not to be relied on in dots; sizes with
- * names are lines where they are in sight, and large values are written with letters. */
+/* A live curve: straight, its interval a band, the part that is not to be relied on in dots; sizes
+ * with names are lines where they are in sight, and large values are written with letters. */
 static void bands_and_lines(void **state)
 {
-	static const double many[] = {4e6, 2e6, 1e6}, low[] = {3e6, 1e6, 0}, high[] = {5e6, 3e6, 2e6};
+	static const double many[] = {4e6, 2e6, 1e6}, low[] = {3e6, 1e6, 0},
+	                    high[] = {5e6, 3e6, 2e6};
 	const struct plot_series live = {.name = "x (1)",
 	        .sizes = sizes,
 	        .values = many,
@@ -241,13 +245,9 @@ static void bands_and_lines(void **state)
 	        .n_series = 1,
 	        .marks = marks,
 	        .n_marks = 2};
-	char error[512];
 
 	(void)state;
-	fake_file("out/curve.svg", "old");
-	fake_gnuplot("#!/bin/sh\ncat\n");
-	assert_int_equal(
-	        plot_file_write(fake_path("out/curve.svg"), &request, error, sizeof(error)), 0);
+	drawn(&request);
 	assert_non_null(strstr(picture(), "$curve0 using 1:2 with lines lw 2.0 lc 1 dt 1"));
 	assert_non_null(strstr(picture(), "$curve0 << END\n8192 2000000\n"));
 	assert_non_null(strstr(picture(), "$faint0 << END\n4096 4000000\n8192 2000000\nEND"));
@@ -270,17 +270,12 @@ static void ends_are_labelled_where_nothing_else_is(void **state)
 	        .bytes = true,
 	        .series = &one,
 	        .n_series = 1};
-	char error[512];
 
 	(void)state;
-	fake_file("out/curve.svg", "old");
-	fake_gnuplot("#!/bin/sh\ncat\n");
-	assert_int_equal(
-	        plot_file_write(fake_path("out/curve.svg"), &request, error, sizeof(error)), 0);
+	drawn(&request);
 	assert_non_null(strstr(picture(), "set xtics ('1000000' 1000000, '1000001' 1000001)"));
 	one.sizes = apart;
-	assert_int_equal(
-	        plot_file_write(fake_path("out/curve.svg"), &request, error, sizeof(error)), 0);
+	drawn(&request);
 	assert_non_null(strstr(picture(), "set xtics ('4.88 KiB' 5000, '6.84 KiB' 7000)"));
 }
 

@@ -108,7 +108,7 @@ LIBS_test_partition_watch = $(FUSE_LIBS)
 DEPS := $(addprefix deps-,browser check deb demo fuzz format systemd)
 
 .PHONY: all demo check check-export check-browser check-library check-unit check-live check-accuracy check-big check-followed check-reuse check-kernels check-systemd check-layers check-docs \
-	check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top check-manual bench bench-real bench-trace fuzz format deb install uninstall clean help \
+	check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top check-manual bench bench-real bench-trace soak fuzz format deb install uninstall clean help \
 	force deps $(DEPS)
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -297,12 +297,14 @@ $(BUILD)/tests/bench/memory_trace.so: tests/bench/memory_trace.c
 	$(Q)mkdir -p $(@D)
 	@echo '  CC       $@'
 	$(Q)$(CC) $(CFLAGS) -fPIC -shared -o $@ $<
+soak: $(LIVE) | deps-check
+	$(Q)tests/bench/soak.sh $(SOAK_MINUTES)
 bench-trace: $(BUILD)/mtl $(BUILD)/tests/bench/together $(BUILD)/tests/bench/zipf $(BUILD)/tests/bench/usage | deps-check
 	$(Q)tests/bench/trace.sh
 
 # never two of them at once, whatever -j says: they would disturb each other
 RUNS := check check-export check-browser check-unit check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top check-manual check-live check-accuracy check-big check-followed check-reuse \
-	check-kernels check-systemd bench bench-trace demo
+	check-kernels check-systemd bench bench-trace soak demo
 $(foreach run,$(RUNS),$(eval before := )$(foreach goal,$(MAKECMDGOALS),\
 	$(if $(filter $(run),$(goal)),$(eval $(run): | $(before)),)$(if $(filter $(RUNS),$(goal)),$(eval before += $(goal)),)))
 
@@ -403,6 +405,7 @@ help:
 		'bench          bench-trace, then slowdown of watched programs, cost of mtld' \
 		'bench-real     live curves of real programs beside exact ones' \
 		'bench-trace    speed and accuracy of mtl trace' \
+		'soak           everything comes and goes for 20 minutes: memory and descriptors (SOAK_MINUTES=n, root)' \
 		'fuzz           each fuzzer for FUZZ_SECONDS=60' \
 		'format         clang-format every source' \
 		'deb            Debian packages, into build/deb' \

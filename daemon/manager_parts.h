@@ -36,7 +36,7 @@ struct manager {
 	const struct config *config;
 	char *root;
 	struct instrument *instrument;
-	struct entry **entries; /* in order of tracking */
+	struct entry **entries; /* by pid; of one that came round again the new one is first, and soon alone */
 	unsigned n_entries;
 	struct tracked *by_index[INDEX_MAX]; /* those that live */
 	struct address_use *addresses;

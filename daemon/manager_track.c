@@ -18,12 +18,38 @@
 #include "follow.h"
 #include "proc.h"
 
+/* The place of that pid among the entries, or where it would be. */
+static unsigned place_of(const struct manager *manager, pid_t pid)
+{
+	unsigned low = 0, high = manager->n_entries;
+
+	while (low < high) {
+		unsigned middle = (low + high) / 2;
+
+		if (manager->entries[middle]->tracked->pid < pid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 struct entry *manager_find(struct manager *manager, pid_t pid)
 {
-	for (unsigned i = 0; i < manager->n_entries; i++)
-		if (manager->entries[i]->tracked->pid == pid)
-			return manager->entries[i];
-	return NULL;
+	unsigned place = place_of(manager, pid);
+
+	if (place == manager->n_entries || manager->entries[place]->tracked->pid != pid)
+		return NULL;
+	return manager->entries[place];
+}
+
+static void insert(struct manager *manager, struct entry *entry)
+{
+	unsigned place = place_of(manager, entry->tracked->pid);
+
+	memmove(&manager->entries[place + 1], &manager->entries[place],
+	        (manager->n_entries++ - place) * sizeof(manager->entries[0]));
+	manager->entries[place] = entry;
 }
 
 bool manager_is_alive(const struct entry *entry)
@@ -214,7 +240,7 @@ static int track_anew(struct manager *manager, pid_t pid, struct entry **ret_ent
 		return r;
 	}
 	old = manager_find(manager, pid);
-	manager->entries[manager->n_entries++] = entry;
+	insert(manager, entry);
 	manager->by_index[index] = entry->tracked;
 	if (old) /* the pid has come round again */
 		manager_forget(manager, old);

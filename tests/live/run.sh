@@ -42,13 +42,17 @@ part() { # NAME CPUS SCRIPT ARG...
     cpus=$2
     shift 2
     tests/machine/run.sh --cpus "$cpus" --memory "$memory" --seconds "$limit" --out "$results/$name" $programs -- "$@" \
-        >"$results/$name.log" 2>"$results/$name.err" || echo "$name" >>"$results/failed"
+        >"$results/$name.log" 2>"$results/$name.err" || echo "$name $?" >>"$results/failed"
     cat "$results/$name.log"
-    tail -n 1 "$results/$name.log" | grep -q ' passed, ' || tail -n 20 "$results/$name.err"
+}
+
+explain() { # NAME STATUS: what kept a part from passing
+    echo "part $1 failed (status $2):"
+    grep -A 12 '^FAIL' "$results/$1.log" || { tail -n 3 "$results/$1.log" && tail -n 60 "$results/$1.err"; }
 }
 
 memory=1024
-limit=1200
+limit=480
 first_half() {
     part accuracy 0 tests/live/accuracy.sh 1 scan stride random mixed fresh
     part many 0 tests/live/situations.sh many
@@ -83,4 +87,8 @@ else
     parts="$parts $!"
     wait
 fi
-[ ! -e "$results/failed" ]
+[ -e "$results/failed" ] || exit 0
+while read -r name status; do
+    explain "$name" "$status"
+done <"$results/failed"
+exit 1

@@ -69,7 +69,8 @@ watch_ends() { # with the process, with status 0 and a curve
 }
 
 ends_too_early() {
-    start brief workload scan --working-set 2M --seconds 0.8
+    start brief workload scan --working-set 2M
+    mtl track "$pid" && stop brief || return 1
     gives 3 'not enough yet: [0-9]+ of about [0-9]+ observations' mtl curve "$pid" --wait 3
 }
 
@@ -167,8 +168,21 @@ killed_while_watching() {
     count_goes_on "$work/count"
 }
 
+end_mtld() { # its status in $status; where it stands, if it does not end
+    mtld=$(cat "$work/mtld.pid")
+    rm "$work/mtld.pid"
+    : >"$work/stacks"
+    kill "$mtld"
+    within 30 dead "$mtld" || { grep -H . "/proc/$mtld"/task/*/stack >"$work/stacks"; kill -9 "$mtld"; }
+    status=0
+    wait "$mtld" || status=$?
+}
+
 ended_clean() {
-    [ "$status" = 0 ] || { echo "status $status"; cat "$work/mtld.err"; return 1; }
+    [ "$status" = 0 ] || { echo "status $status"; cat "$work/stacks" "$work/mtld.err"; return 1; }
+    [ ! -e "$MTL_SOCKET" ] || { echo "the socket is still there"; return 1; }
+}
+    wait "$mtld" || { echo "status $?"; cat "$work/mtld.err"; return 1; }
     [ ! -e "$MTL_SOCKET" ] || { echo "the socket is still there"; return 1; }
 }
 
@@ -187,10 +201,7 @@ sockets() {
     start_mtld
     step "next start on the stale socket works" mtl status
     step "and it observes the same process" curve_of "$(cat "$work/target.pid")" 1.6 4
-    status=0
-    kill "$(cat "$work/mtld.pid")"
-    wait "$(cat "$work/mtld.pid")" || status=$?
-    rm "$work/mtld.pid"
+    end_mtld
     step "SIGTERM: ends with 0, socket gone" ended_clean
     stop target
 }
@@ -291,7 +302,7 @@ mtld_yields() { # gdb comes to a process that is watched
 }
 
 paused_under_gdb() { # gdb is there already; the refusal is honest, then it is let go
-    gdb -batch -nx -p "$target" -ex 'watch ticks' -ex continue -ex 'shell sleep 6' -ex continue -ex detach \
+    timeout 100 gdb -batch -nx -p "$target" -ex 'watch ticks' -ex continue -ex 'shell sleep 6' -ex continue -ex detach \
         >"$work/gdb.out" 2>"$work/gdb.err" </dev/null &
     debugger=$!
     within 60 grep -q '^New value' "$work/gdb.out" || { cat "$work/gdb.out" "$work/gdb.err"; return 1; }

@@ -3,6 +3,7 @@
 #
 # First process of an emulated machine that runs one script (run.sh): everything mounted, the
 # script's status kept, the machine switched off. What outlives the script ends with the machine.
+# Shortly before its time is over ($LIMIT seconds) a script that still runs leaves what it waits for.
 
 mount -t devtmpfs dev /dev 2>/dev/null
 mount -t proc proc /proc
@@ -23,6 +24,11 @@ if [ -n "$TERMINAL" ]; then
 else
     sh /job/command </dev/null >"$(echo /dev/vport*p1)" 2>"$(echo /dev/vport*p2)" &
 fi
-wait $!
+script=$!
+(
+    sleep $((LIMIT - LIMIT / 10))
+    { ps axo pid,ppid,stat,etimes,wchan:20,args && grep -H . /proc/[0-9]*/task/*/stack; } >/job/late
+) 2>/dev/null &
+wait $script
 echo $? >/job/status
 echo b >/proc/sysrq-trigger

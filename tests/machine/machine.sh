@@ -206,4 +206,5 @@ machine_boot() {
 machine_explain() { # JOB SECONDS
     [ "$machine_status" != 124 ] || echo "the emulated machine took more than $2 s"
     tail -n 5 "$1/qemu.log" "$1/console" 2>/dev/null
+    [ ! -e "$1/late" ] || { echo "shortly before:" && grep -v '\]$' "$1/late"; }
 }

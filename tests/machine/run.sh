@@ -98,6 +98,7 @@ run_emulated() { # REASON SCRIPT [ARG]...
     {
         echo "TERMINAL='$TERMINAL'"
         echo "export TERM='${TERM:-dumb}' LANG=C.UTF-8"
+        echo "LIMIT=$seconds"
     } >"$job/environment"
     echo /tree/tests/machine/inside.sh >"$job/init"
     quoted sh "$@" >"$job/command"

@@ -42,6 +42,8 @@
 #define INDEX (MTL_PROCESSES_MAX - 1)
 #define GAP_NS 400
 #define QUADS 60 /* a phase */
+#define LEAST_QUADS (QUADS / 8)
+#define PATIENCE 10 /* times as long, until there are so many */
 #define DEADLINE 2e-3     /* of quads that are not touched */
 #define HOT_DEADLINE 5e-3 /* of quads that are: long, so that a busy machine does not end them */
 #define MOMENTS 1000 /* a second */
@@ -281,13 +283,19 @@ static double median_gap(struct bench *bench, uint64_t from)
 	return quantile(&series, 0.5);
 }
 
+static bool wants_more(volatile uint64_t *line, uint64_t arms, uint64_t passed, uint64_t span)
+{
+	return (arms < QUADS && passed < span) || (line && arms < LEAST_QUADS && passed < PATIENCE * span);
+}
+
 static void pace(struct bench *bench, double moments_per_second)
 {
 	sampler_set_pace(bench->sampler, INDEX, moments_per_second, false);
 	sampler_pace_cpus(bench->sampler);
 }
 
-/* QUADS quads (or `seconds`, whichever is first) on `line`; NULL: moments without candidates. */
+/* QUADS quads (or `seconds`, whichever is first) on `line`; NULL: moments without candidates. On a machine
+ * so busy that the child or its armer hardly run, as long as LEAST_QUADS take, within reason. */
 static void run_phase(struct bench *bench, volatile uint64_t *line, unsigned slots, double seconds,
 	struct phase *ret_phase)
 {
@@ -296,13 +304,13 @@ static void run_phase(struct bench *bench, volatile uint64_t *line, unsigned slo
 	struct candidate candidate =
 		candidate_at(line ? line : bench->spin->cold, slots, hot ? HOT_DEADLINE : DEADLINE);
 	struct sampler_counts before, now;
-	uint64_t end = source_now() + (uint64_t)(seconds * 1e9), gaps = bench->spin->gaps;
+	uint64_t begin = source_now(), span = seconds * 1e9, gaps = bench->spin->gaps;
 
 	bench->times.n = bench->firsts.n = bench->steps.n = 0;
 	sampler_counts(bench->sampler, INDEX, &before);
 	now = before;
 	pace(bench, MOMENTS);
-	while (source_now() < end && now.arms < before.arms + QUADS) {
+	while (wants_more(line, now.arms - before.arms, source_now() - begin, span)) {
 		while (line && sampler_offer(bench->sampler, INDEX, &candidate) == 0)
 			;
 		nanosleep(&nap, NULL);
@@ -348,14 +356,16 @@ static int judge(const struct phase *hot, unsigned slots, char *ret_error, size_
 
 	/* A quad may run into its deadline when another guest has the CPU; a second trap of one
 	 * slot may not happen but for the instruction that was under way. */
-	if (counts->arms >= QUADS / 8 && counts->hits >= counts->arms * slots * 0.5 &&
+	if (counts->arms >= LEAST_QUADS && counts->hits >= counts->arms * slots * 0.5 &&
 		counts->stray_traps <= counts->traps / 10)
 		return 0;
 	snprintf(ret_error, error_size,
 		"self-test: %lu arms of %u slots on a hot line gave %lu first traps and %lu more%s%s",
 		counts->arms, slots, counts->hits, counts->stray_traps,
 		counts->error ? ": " : "", counts->error ? strerror(-counts->error) : "");
-	return counts->error ? counts->error : -EIO;
+	if (counts->error)
+		return counts->error;
+	return counts->arms >= LEAST_QUADS && counts->hits == 0 ? -EIO : -EAGAIN;
 }
 
 static void explain_phase(const char *name, const struct phase *phase)

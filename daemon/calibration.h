@@ -29,9 +29,9 @@ struct calibration {
 	unsigned arms, traps, stray; /* of the self-test */
 };
 
-/* Runs on a child process of its own for about half a second, tries the methods in order and sets
- * the sampler and the source up with what it found. Negative errno and a reason in ret_error when
- * no method works. */
+/* Runs on a child process of its own for about half a second (up to ten, where nothing else lets it run),
+ * tries the methods in order and sets the sampler and the source up with what it found. Negative errno and
+ * a reason in ret_error when no method works: -EIO no watchpoint ever fires, -EAGAIN some do. */
 int calibration_run(struct source *source, struct sampler *sampler, struct calibration *ret_calibration,
 	char *ret_error, size_t error_size);
 

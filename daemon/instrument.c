@@ -53,7 +53,22 @@ static const char *fix_for_calibration(const char *root, int r)
 		return fix_for_refusal(root);
 	if (r == -EIO)
 		return "use another type of host, or bare metal; gdb's `watch` would show the same";
+	if (r == -EAGAIN)
+		return "start mtld again when the machine is less busy; if this stays so, use another type of host";
 	return "";
+}
+
+static void say_why(int r, const char *error, char *ret_reason, size_t size)
+{
+	if (r == -EIO)
+		snprintf(ret_reason, size,
+		        "hardware watchpoints are accepted but do not fire, as under some hypervisors (%s)",
+		        error);
+	else if (r == -EAGAIN)
+		snprintf(ret_reason, size,
+		        "hardware watchpoints do not fire as they should, or too few in time (%s)", error);
+	else
+		snprintf(ret_reason, size, "%s", error);
 }
 
 static void give_up(struct instrument *instrument)
@@ -121,14 +136,11 @@ static void try_watchpoints(struct instrument *instrument, const struct config *
 		describe(instrument, outcome);
 		return;
 	}
-	if (r == -EIO && assume(instrument, outcome))
+	if ((r == -EIO || r == -EAGAIN) && assume(instrument, outcome))
 		return;
 	give_up(instrument);
-	if (r == -EIO)
-		snprintf(reason, sizeof(reason),
-			"hardware watchpoints are accepted but do not fire, as under some hypervisors (%s)",
-			error);
-	refuse(outcome, r == -EIO ? reason : error, fix_for_calibration(root, r));
+	say_why(r, error, reason, sizeof(reason));
+	refuse(outcome, reason, fix_for_calibration(root, r));
 }
 
 /* A machine whose /proc/cpuinfo is hidden has no PMU that could be known. */

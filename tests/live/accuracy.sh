@@ -53,10 +53,10 @@ median() {
             .relative_miss_ratio], observations, note}'; return 1; }
 }
 
-measured() { # SIZES KIND OPTION...
-    name=$2
+measured() { # SIZES KIND OPTION...: under another $name where there is one
+    name=${name:-$2}
     for n in $(seq "$runs"); do
-        step "$2 $4: mtl run gives a curve" measure "$n" "$@"
+        step "$name $4: mtl run gives a curve" measure "$n" "$@"
         [ -s "$OUT/$name-$n.report" ] || return 1
     done
 }
@@ -84,6 +84,16 @@ uniform() {
     step "random: at 1/4 it misses on 3/4" median 'miss(0)' 0.75 0.20 0.50
     step "random: at 1/2 on 1/2" median 'miss(1)' 0.50 0.20 0.70
     step "random: at 3/4 on 1/4" median 'miss(2) + 0.25' 0.50 0.10 0.90
+    well_formed
+}
+
+# Eight threads, with memory of their own or the same. The truth is of CPU time of all of them together.
+threads() { # NAME OPTION...
+    name=$1
+    shift
+    measured 8M,20M scan --working-set 16M --threads 8 "$@" || return
+    step "$name: the footprint is what they touch" median fp 1 0.15 0.30
+    step "$name: at 1.25 times that, on less than 3 %" median '1 + miss(1)' 1 0.03 0.03
     well_formed
 }
 
@@ -124,7 +134,10 @@ measure_phases() { # TO
 }
 
 for kind in "$@"; do
+    name=
     case $kind in
+    private) threads private --private ;;
+    shared) threads shared ;;
     phases) phases ;;
     scan | stride | mixed) cyclic "$kind" 16M 8M 20M ;;
     random) uniform ;;

@@ -63,8 +63,8 @@ second_half() {
 }
 
 if [ "${1:-}" = accuracy ]; then
-    first_half() { part accuracy-1 0 tests/live/accuracy.sh 5 scan stride fresh; }
-    second_half() { part accuracy-2 0 tests/live/accuracy.sh 5 random mixed phases; }
+    first_half() { part accuracy-1 0 tests/live/accuracy.sh 5 scan stride fresh private; }
+    second_half() { part accuracy-2 0 tests/live/accuracy.sh 5 random mixed phases shared; }
 fi
 
 if [ "${1:-}" = big ]; then

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Once a second the members of each followed control group are read; who is new there is tracked,
- * who has left is not any more. Every other second the CPU time of all processes is read, and
- * busiest.c says which to track. Only what was tracked on account of a group, or of its CPU time,
- * is untracked on that account: a process somebody named stays.
+ * Once a second, less often where they are many, the members of each followed control group are
+ * read; who is new there is tracked, who has left is not any more. Every other look the CPU time of
+ * all processes is read, and busiest.c says which to track. Only what was tracked on account of a
+ * group, or of its CPU time, is untracked on that account: a process somebody named stays.
  *
  * Neither sees a process that lives for less than a second. mtld itself is left out, and kernel
  * threads, which have no memory to watch. A group that is removed has no members; a configured one
@@ -12,6 +12,7 @@
 #include "follow.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,7 +24,8 @@
 #include "busiest.h"
 
 #define LOOK_USEC 1000000
-#define TOP_LOOKS 2 /* looks at groups from one look at CPU times to the next */
+#define LOOK_MEMBERS 500 /* of more it is looked at as many times less often */
+#define TOP_LOOKS 2      /* looks at groups from one look at CPU times to the next */
 
 struct followed {
 	char name[MANAGER_CGROUP_NAME];
@@ -35,6 +37,7 @@ struct followed {
 
 struct follow {
 	struct manager *manager;
+	pid_t own; /* mtld */
 	struct followed *groups[MANAGER_CGROUPS_MAX];
 	unsigned n_groups, looks;
 	struct busiest top;
@@ -49,7 +52,7 @@ static void track_member(struct follow *follow, struct followed *group, pid_t pi
 	struct entry *entry = manager_find(follow->manager, pid);
 	int r = 0;
 
-	if (pid == getpid())
+	if (pid == follow->own)
 		return;
 	if (!entry || !manager_is_alive(entry))
 		r = manager_track_for(follow->manager, pid, BY_CGROUP, group->name);
@@ -131,7 +134,7 @@ static int read_samples(struct follow *follow, struct busiest_sample **ret_sampl
 	if (!samples)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		if (times[i].pid && (pid_t)times[i].pid != getpid())
+		if (times[i].pid && (pid_t)times[i].pid != follow->own)
 			samples[kept++] = (struct busiest_sample){
 			        times[i].pid, times[i].start_ns, times[i].cpu_ns};
 	*ret_samples = samples;
@@ -190,10 +193,12 @@ static bool has_something(const struct follow *follow)
 static int on_look(sd_event_source *timer, uint64_t usec, void *userdata)
 {
 	struct follow *follow = userdata;
+	unsigned members = 0;
 
 	(void)usec;
 	for (unsigned i = follow->n_groups; i-- > 0;) {
 		look_at_group(follow, follow->groups[i]);
+		members += follow->groups[i]->members;
 		if (follow->groups[i]->error == -ENOENT && !follow->groups[i]->configured)
 			drop_group(follow, i);
 	}
@@ -202,7 +207,8 @@ static int on_look(sd_event_source *timer, uint64_t usec, void *userdata)
 		look_at_top(follow);
 	if (follow->manager->config->top == 0)
 		busiest_done(&follow->top);
-	sd_event_source_set_time_relative(timer, LOOK_USEC);
+	sd_event_source_set_time_relative(
+	        timer, LOOK_USEC * fmax(1, members / (double)LOOK_MEMBERS));
 	sd_event_source_set_enabled(timer, has_something(follow) ? SD_EVENT_ON : SD_EVENT_OFF);
 	return 0;
 }
@@ -303,6 +309,7 @@ int follow_new(struct manager *manager, struct follow **ret_follow)
 	if (!follow)
 		return -ENOMEM;
 	follow->manager = manager;
+	follow->own = getpid();
 	r = add_configured(follow);
 	if (r >= 0)
 		r = sd_event_add_time_relative(manager->event, &follow->timer, CLOCK_MONOTONIC,

@@ -20,6 +20,7 @@ struct instrument {
 	struct source *source;   /* NULL: no sampling here */
 	struct sampler *sampler;
 	struct calibration calibration;
+	unsigned running; /* processes tracked that do something */
 	double awake; /* share of the time in which the programs at switches run: duty.h */
 	double l2_bytes, last_cache_bytes; /* of this machine; 0: unknown */
 	struct pmu_machine *machine; /* NULL, and without events: its /proc/cpuinfo is hidden */

@@ -3,7 +3,8 @@
  * All state of the daemon and its wiring into the event loop.
  *
  * While something is tracked a timer ticks ten times a second; while nothing is, programs are
- * detached and no timer runs: an idle mtld costs nothing.
+ * detached and no timer runs: an idle mtld costs nothing. Of the processes that do nothing a tenth
+ * is looked at each time.
  */
 #include "manager_parts.h"
 
@@ -16,6 +17,9 @@
 #include "cleanup.h"
 #include "follow.h"
 #include "code_heat.h"
+
+#define PACED_A_TICK                                                                               \
+	256 /* processes; where there are more, which CPU they run on is looked at less often */
 
 /* ---- the event loop ---- */
 
@@ -75,6 +79,18 @@ static int on_life_ready(sd_event_source *source, int fd, uint32_t revents, void
 	return 0;
 }
 
+static void tick_processes(struct manager *manager)
+{
+	for (unsigned i = 0; i < manager->n_entries; i++) {
+		struct entry *entry = manager->entries[i];
+
+		if (entry->rests && (i + manager->ticks) % TICKS_A_SECOND != 0)
+			continue;
+		tracked_tick(entry->tracked);
+		entry->rests = !manager_is_alive(entry) || tracked_is_still(entry->tracked);
+	}
+}
+
 static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	struct manager *manager = userdata;
@@ -82,11 +98,11 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 	(void)usec;
 	address_use_consume(manager->addresses);
 	manager_rest_tick(manager);
-	for (unsigned i = 0; i < manager->n_entries; i++)
-		tracked_tick(manager->entries[i]->tracked);
+	tick_processes(manager);
 	if (++manager->ticks % TICKS_A_SECOND == 0)
 		manager_settle(manager);
-	if (manager->instrument->sampler)
+	if (manager->instrument->sampler &&
+	        manager->ticks % (1 + manager->n_entries / PACED_A_TICK) == 0)
 		sampler_pace_cpus(manager->instrument->sampler);
 	sd_event_source_set_time_relative(source, TICK_USEC);
 	return 0;

@@ -27,6 +27,7 @@ struct entry {
 	struct tracked *tracked;
 	sd_event_source *end; /* of its pidfd */
 	int pidfd;
+	bool rests; /* did nothing of late, or has ended: is looked at once a second */
 	enum tracked_by by;
 	char *cgroup; /* NULL unless by one */
 };

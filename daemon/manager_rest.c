@@ -44,9 +44,11 @@ static double longest_watch(const struct manager *manager)
 
 void manager_rest_tick(struct manager *manager)
 {
+	double watch = manager->duty.share < 1 ? longest_watch(manager) : 0;
+
 	if (!manager->instrument->source)
 		return;
-	if (duty_step(&manager->duty, source_now(), longest_watch(manager)))
+	if (duty_step(&manager->duty, source_now(), watch))
 		(manager->duty.resting ? stop : start)(manager);
 	else if (manager->duty.resting)
 		for_living(manager, tracked_rest_on);

@@ -48,27 +48,38 @@ static struct budget_process budget_process(const struct tracked *tracked, uint6
 	return process;
 }
 
+/* Among those that do something. */
 static void share_out(struct manager *manager, uint64_t now)
 {
-	struct budget_process processes[INDEX_MAX];
+	struct budget_process processes[INDEX_MAX] = {0};
+	struct tracked *sharing[INDEX_MAX];
 	double shares[INDEX_MAX];
+	unsigned n = 0;
 
 	for (unsigned i = 0; i < manager->n_entries; i++)
-		processes[i] = budget_process(manager->entries[i]->tracked, now);
-	budget_shares(processes, manager->n_entries, manager->share, shares);
-	for (unsigned i = manager->n_entries; i-- > 0;) {
-		struct entry *entry = manager->entries[i];
+		if (!manager->entries[i]->rests) {
+			sharing[n] = manager->entries[i]->tracked;
+			processes[n] = budget_process(sharing[n], now);
+			n++;
+		}
+	budget_shares(processes, n, manager->share, shares);
+	for (unsigned i = 0; i < n; i++)
+		tracked_settle(sharing[i], shares[i]);
+	manager->instrument->running = n;
+}
 
-		tracked_settle(entry->tracked, shares[i]);
-		if (has_had_its_time(manager, entry, now))
-			manager_forget(manager, entry);
-	}
+static void forget_who_had_their_time(struct manager *manager, uint64_t now)
+{
+	for (unsigned i = manager->n_entries; i-- > 0;)
+		if (has_had_its_time(manager, manager->entries[i], now))
+			manager_forget(manager, manager->entries[i]);
 }
 
 static void settle_processes(struct manager *manager)
 {
 	uint64_t now = source_now();
-	double cpu = own_cpu_seconds() - manager->served_cpu, seconds = (now - manager->settled_ns) / 1e9;
+	double cpu = own_cpu_seconds() - manager->served_cpu,
+	       seconds = (now - manager->settled_ns) / 1e9;
 
 	if (manager->settled_ns) {
 		double used = (cpu - manager->settled_cpu) / seconds;
@@ -83,6 +94,7 @@ static void settle_processes(struct manager *manager)
 	manager->settled_ns = now;
 	manager->settled_cpu = cpu;
 	share_out(manager, now);
+	forget_who_had_their_time(manager, now);
 }
 
 /* Of the process most sampled, in its CPU time. */

@@ -27,10 +27,11 @@
 
 #define SETTLE_NS 100000000ULL
 #define WINDOW_NS 300000000ULL
-#define PERIOD_LEAST_NS 8000000000ULL /* from pair to pair, and up to twice that */
-#define CPU_LEAST 0.03                /* seconds in a window that say something */
-#define COUNT_LEAST 30                /* units in a window, likewise */
-#define WIDTH_MOST 0.05               /* an interval wider than that says nothing */
+#define PERIOD_LEAST_NS 8000000000ULL                  /* from pair to pair, and up to twice that */
+#define CPU_LEAST (CHECK_CPUS_LEAST * WINDOW_NS / 1e9) /* seconds in a window that say something   \
+	                                                */
+#define COUNT_LEAST 30                                 /* units in a window, likewise */
+#define WIDTH_MOST 0.05 /* an interval wider than that says nothing */
 #define TAIL 0.05
 
 /* A pair: settle, measure, settle, measure; then nothing for a while. */

@@ -25,6 +25,9 @@ struct check_reading {
 	double cpu_seconds;          /* of the kernel's clock, which counts what traps take */
 };
 
+/* CPUs: of a process that runs less a window holds too little to compare. */
+#define CHECK_CPUS_LEAST 0.1
+
 enum { CHECK_PAIRS = 64, CHECK_PAIRS_LEAST = 12 };
 
 struct self_check {

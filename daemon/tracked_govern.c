@@ -108,7 +108,8 @@ void tracked_self_check(struct tracked *tracked)
 	struct check_reading reading;
 	uint64_t now = source_now();
 	unsigned pairs = tracked->check.pairs;
-	bool possible = tracked->state == TRACKED_SAMPLING && tracked->instrument->awake == 1;
+	bool possible = tracked->state == TRACKED_SAMPLING && tracked->instrument->awake == 1 &&
+	                tracked->running >= CHECK_CPUS_LEAST;
 
 	if (!possible && tracked->checking) {
 		pause_for_check(tracked, false);
@@ -123,6 +124,15 @@ void tracked_self_check(struct tracked *tracked)
 		heed_check(tracked);
 }
 
+static void tell_unchecked(const struct tracked *tracked, struct check_result *ret_checked)
+{
+	self_check_tell(&tracked->check, ret_checked);
+	if (tracked->running < CHECK_CPUS_LEAST)
+		snprintf(ret_checked->reason, sizeof(ret_checked->reason),
+		        "it uses less than %.0f %% of a CPU: too little to compare",
+		        100 * CHECK_CPUS_LEAST);
+}
+
 void tracked_tell_governing(const struct tracked *tracked, struct manager_governing *ret_governing)
 {
 	uint64_t now = source_now();
@@ -130,7 +140,7 @@ void tracked_tell_governing(const struct tracked *tracked, struct manager_govern
 
 	ret_governing->checked = tracked->checked;
 	if (!tracked->checked.unit)
-		self_check_tell(&tracked->check, &ret_governing->checked);
+		tell_unchecked(tracked, &ret_governing->checked);
 	for (int reason = 0; reason < N_BACKOFF_REASONS; reason++) {
 		struct manager_backoff *told = &ret_governing->backoff[n];
 

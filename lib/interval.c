@@ -24,6 +24,8 @@
 
 /* 5 % of the normal distribution lie beyond. */
 #define Z 1.645
+/* Parts and variances of a double's last digits. */
+#define ROUNDING 1e-12
 
 struct mtl_evidence mtl_evidence_from_replicates(
         const double *replicates, size_t n, double value, double unseen)
@@ -55,13 +57,13 @@ static double excess(const struct mtl_evidence *e, double part)
 /* Wilson's limit on the side of `sign`. */
 static double score_limit(double part, double variance, double watchers, double sign)
 {
-	double alike = variance > 0 ? part * (1 - part) / variance : INFINITY;
+	double spread = part * (1 - part);
+	double alike = variance > ROUNDING && spread > ROUNDING ? spread / variance : INFINITY;
 	double n = fmin(alike, watchers), square = Z * Z / n;
 
 	if (!(n > 0))
 		return sign > 0 ? 1 : 0;
-	return (part + square / 2 + sign * sqrt(square * (part * (1 - part) + square / 4))) /
-	       (1 + square);
+	return (part + square / 2 + sign * sqrt(square * (spread + square / 4))) / (1 + square);
 }
 
 struct mtl_interval mtl_part_interval(const struct mtl_evidence *e, double whole, double watchers)
@@ -75,9 +77,11 @@ struct mtl_interval mtl_part_interval(const struct mtl_evidence *e, double whole
 	if (part == 0) /* as many watchers as would weigh as much as the heaviest does */
 		watchers = fmin(watchers, whole / e->unseen);
 	double low = score_limit(part, variance, watchers, -1);
+	if (part > 1 - ROUNDING) /* and the spread, if any, is that of the inversion to lines */
+		low = fmin(low, 1 - Z * sqrt(variance));
 	double high = score_limit(above, variance + more * more / whole / whole, watchers, 1);
 	return (struct mtl_interval){
-	        .low = whole * low,
+	        .low = fmax(whole * low, 0),
 	        .high = fmin(fmax(whole * high, e->value + Z * e->deviation), whole),
 	};
 }

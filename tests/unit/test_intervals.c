@@ -41,6 +41,7 @@ static void a_part_is_binomial(void **state)
 static void none_and_all_have_a_width(void **state)
 {
 	const struct mtl_evidence none = {0, 0, 0, 5}, all = {500, 0, 0, 5};
+	const struct mtl_evidence rounded = {500, 1e-11, 0, 5}, spread = {500, 50, 0, 5};
 	struct mtl_interval interval = mtl_part_interval(&none, 500, 100);
 	(void)state;
 
@@ -49,6 +50,10 @@ static void none_and_all_have_a_width(void **state)
 	interval = mtl_part_interval(&all, 500, 100);
 	assert_true(interval.high == 500);
 	assert_close(interval.low, 500 * 100 / (100 + 1.645 * 1.645));
+	interval = mtl_part_interval(&rounded, 500, 100);
+	assert_close(interval.low, 500 * 100 / (100 + 1.645 * 1.645));
+	interval = mtl_part_interval(&spread, 500, 100);
+	assert_close(interval.low, 500 - 1.645 * 50);
 }
 
 /* Nobody watched that long: anything may be. */

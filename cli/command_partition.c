@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * `mtl partition PID|FILE|GROUP...`: the best division of a cache among groups, shown and, with
- * --apply, made by resctrl. Only what is predicted to be better is applied.
+ * --apply, made by resctrl. Only what is predicted to be better than the cache undivided, and no
+ * worse than equal shares, is applied.
  */
 
 #include <errno.h>
@@ -47,7 +48,7 @@ static int apply(const struct cache_partition *partition)
 	struct resctrl_report report = {0};
 	char error[RESCTRL_ERROR], verdict[400];
 
-	if (!mtl_division_is_better(&partition->division)) {
+	if (!mtl_division_is_worth_it(&partition->division)) {
 		mtl_division_verdict(&partition->division, verdict, sizeof(verdict));
 		return complain(MTL_FAILED, "not applied: %s", verdict);
 	}

@@ -227,7 +227,7 @@ static int judge(struct watch *watch, struct cache_partition *taken_over)
 	_cleanup_(mtl_division_state_done) struct division_state state = {0};
 	_cleanup_(parts_done) struct division_parts in_force = {0};
 	struct division_parts chosen = {division->ways, division->cluster, division->n_clusters};
-	bool divided = mtl_division_is_better(division);
+	bool divided = mtl_division_is_worth_it(division);
 	struct division_parts best = divided ? chosen : (struct division_parts){0};
 	struct watch_decision decision = {.division = division,
 	        .best = divided ? &chosen : NULL,

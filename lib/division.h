@@ -79,9 +79,18 @@ int mtl_division_place(struct division *division);
 /* "0xf", into NUMBER_TEXT bytes, which it returns. */
 char *mtl_division_mask(const struct division *division, size_t group, char *ret_text);
 
-/* It is predicted to be better than both. What is undivided is no rival of a guarantee that it does
- * not keep. */
-bool mtl_division_is_better(const struct division *division);
+/* The best of the three states, of those that are as good the last one here. */
+enum division_advice { ADVICE_DIVISION, ADVICE_EQUAL_SHARES, ADVICE_UNDIVIDED };
+
+/* What is undivided is no rival of a guarantee that it does not keep. */
+enum division_advice mtl_division_advice(const struct division *division);
+
+/* "division", "equal_shares", "undivided". */
+const char *mtl_division_advice_name(enum division_advice advice);
+
+/* It is predicted to be better than the cache undivided, and no worse than equal shares: it is they,
+ * or as good. */
+bool mtl_division_is_worth_it(const struct division *division);
 
 /* The gains of a division whose states are known: the last step of mtl_division_new(). */
 void mtl_division_compare(struct division *division);

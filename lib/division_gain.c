@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether to believe in a division: its gain over an equal share and over no division.
+ * Whether to believe in a division: its gain over an equal share and over no division. Of states
+ * that are as good the simplest is advised: undivided, then equal shares.
  *
  * All that is known of misses is their intervals, so a gain lies between a least and a most. Misses
  * never rise with size: a group that has no less than there can lose nothing. Where the least is
@@ -111,13 +112,42 @@ size_t mtl_division_robbed(const struct division *division, const struct divisio
 	return i;
 }
 
-bool mtl_division_is_better(const struct division *division)
+/* `fair` is about misses too, where the worst slowdown is the same. */
+static bool is_better_than_equal(const struct division *division)
+{
+	double fewer = division->equal.total - division->chosen.total;
+
+	return division->over_equal.gain > mtl_division_rounding(division) ||
+	       (division->objective == MTL_FAIR && division->over_equal.gain >= 0 &&
+	               fewer > ROUNDING * division->equal.total);
+}
+
+/* By so much. */
+static bool beats_undivided(const struct division *division, double gain)
 {
 	bool no_rival = division->objective == MTL_GUARANTEE &&
 	                mtl_division_robbed(division, &division->whole) < division->list->n;
 
-	return division->over_equal.gain >= -mtl_division_rounding(division) &&
-	       (division->over_whole.gain > mtl_division_rounding(division) || no_rival);
+	return gain > mtl_division_rounding(division) || no_rival;
+}
+
+enum division_advice mtl_division_advice(const struct division *division)
+{
+	double equal_gain = mtl_division_value(division, &division->whole) -
+	                    mtl_division_value(division, &division->equal);
+
+	if (is_better_than_equal(division) && beats_undivided(division, division->over_whole.gain))
+		return ADVICE_DIVISION;
+	return beats_undivided(division, equal_gain) ? ADVICE_EQUAL_SHARES : ADVICE_UNDIVIDED;
+}
+
+bool mtl_division_is_worth_it(const struct division *division)
+{
+	enum division_advice advice = mtl_division_advice(division);
+
+	return advice == ADVICE_DIVISION ||
+	       (advice == ADVICE_EQUAL_SHARES &&
+	               division->over_equal.gain >= -mtl_division_rounding(division));
 }
 
 static void gain_text(const struct division *division, const struct division_gain *gain,

@@ -95,6 +95,7 @@ static int put_notes(struct json_object *object, const struct division *division
 
 static int put_rest(struct json_object *object, const struct division *division)
 {
+	enum division_advice advice = mtl_division_advice(division);
 	char verdict[TEXT];
 	int r = mtl_json_put_number(object, "total", division->chosen.total);
 
@@ -106,9 +107,8 @@ static int put_rest(struct json_object *object, const struct division *division)
 	r = r ?: put_text(object, "objective", mtl_objective_name(division->objective));
 	r = r ?: mtl_json_put_number(object, "size_bytes", division->cache.bytes);
 	r = r ?: mtl_json_put(object, "ways", json_object_new_int64(division->cache.ways));
-	r = r
-	            ?: mtl_json_put(object, "advised",
-	                       json_object_new_boolean(mtl_division_is_better(division)));
+	r = r ?: mtl_json_put(object, "advised", json_object_new_boolean(advice == ADVICE_DIVISION));
+	r = r ?: put_text(object, "advice", mtl_division_advice_name(advice));
 	r = r ?: put_gain(object, "over_equal_share", &division->over_equal);
 	r = r ?: put_gain(object, "over_unpartitioned", &division->over_whole);
 	r = r ?: put_slowdowns(object, division);

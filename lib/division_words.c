@@ -21,11 +21,22 @@ static const char *const objectives[] = {
         [MTL_GUARANTEE] = "guarantee",
 };
 
+static const char *const advices[] = {
+        [ADVICE_DIVISION] = "division",
+        [ADVICE_EQUAL_SHARES] = "equal_shares",
+        [ADVICE_UNDIVIDED] = "undivided",
+};
+
 #define N_OBJECTIVES (sizeof(objectives) / sizeof(*objectives))
 
 const char *mtl_objective_name(enum mtl_objective objective)
 {
 	return objectives[objective];
+}
+
+const char *mtl_division_advice_name(enum division_advice advice)
+{
+	return advices[advice];
 }
 
 int mtl_objective_from_name(const char *name, enum mtl_objective *ret_objective)
@@ -192,22 +203,27 @@ static void say_regret(const struct division *division, char *ret_text, size_t s
 static void say_advice(const struct division *division, char *ret_text, size_t size)
 {
 	size_t robbed = mtl_division_robbed(division, &division->whole);
+	enum division_advice advice = mtl_division_advice(division);
 	char name[NAME];
 
+	int at = 0;
+
 	*ret_text = '\0';
-	if (!mtl_division_is_better(division))
-		snprintf(ret_text, size, "; better %s",
-		        division->over_equal.gain < 0 && division->over_whole.gain > 0
-		                ? "give equal shares"
-		                : "leave the cache undivided");
-	else if (division->over_whole.gain <= 0)
-		snprintf(ret_text, size, ", where %s misses more than with an equal share",
+	if (advice != ADVICE_UNDIVIDED && division->over_whole.gain <= 0 &&
+	        robbed < division->list->n)
+		at = snprintf(ret_text, size, ", where %s misses more than with an equal share",
 		        mtl_name_text(division->list->operands[robbed].name, name, sizeof(name)));
+	if (advice == ADVICE_UNDIVIDED)
+		snprintf(ret_text + at, size - (size_t)at, "; better leave the cache undivided");
+	else if (advice == ADVICE_EQUAL_SHARES)
+		snprintf(ret_text + at, size - (size_t)at,
+		        mtl_division_is_worth_it(division) ? "; equal shares do as well"
+		                                           : "; better give equal shares");
 }
 
 void mtl_division_verdict(const struct division *division, char *ret_text, size_t size)
 {
-	char equal[120], whole[120], number[NUMBER_TEXT], advice[120], regret[160];
+	char equal[120], whole[120], number[NUMBER_TEXT], advice[160], regret[160];
 
 	against(division, &division->equal, "with equal shares", equal, sizeof(equal));
 	against(division, &division->whole, "undivided", whole, sizeof(whole));

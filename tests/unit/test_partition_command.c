@@ -78,6 +78,7 @@ static void a_case_by_hand(void **state)
 	near(object_number(object, "equal_share"), 2050);
 	near(object_number(object, "regret_bound"), 0);
 	assert_true(object_number(object, "advised"));
+	assert_string_equal(object_text(object, "advice"), "division");
 	assert_string_equal(object_text(element(object, "groups", 0), "reason"),
 	        "1 way more than an equal share spares it 900 misses (-90 %)");
 	assert_string_equal(object_text(element(object, "groups", 1), "reason"),
@@ -463,7 +464,30 @@ static void no_gain_is_no_advice(void **state)
 	object = answer();
 	is_group(object, 0, "a", 2, "0x3", 700);
 	assert_false(object_number(object, "advised"));
+	assert_string_equal(object_text(object, "advice"), "undivided");
 	assert_true(is_said(object_text(object, "verdict"), "better leave the cache undivided"));
+	json_object_put(object);
+}
+
+/* The early one needs no more than its half, and the stream beside it gains nothing by more than
+ * that: undivided it only drives the early one out. */
+static void equal_shares_that_do_as_well_are_the_advice(void **state)
+{
+	char *files[] = {trace_file("early.json", "20:50:0.9 40:-:0.1", 40),
+	        trace_file("stream.json", "20:20:1 160:160:1 320:-:0.1", 320), NULL};
+	const char *const words[] = {"--ways=4", "--size=80", "--json", NULL};
+	struct json_object *object, *over = NULL;
+
+	(void)state;
+	assert_int_equal(partition(files, words), MTL_DONE);
+	object = answer();
+	is_group(object, 0, "early", 2, "0x3", 100);
+	assert_true(object_number(object, "unpartitioned") > object_number(object, "total"));
+	json_object_object_get_ex(object, "over_equal_share", &over);
+	near(object_number(over, "gain"), 0);
+	assert_false(object_number(object, "advised"));
+	assert_string_equal(object_text(object, "advice"), "equal_shares");
+	assert_true(is_said(object_text(object, "verdict"), "; equal shares do as well."));
 	json_object_put(object);
 }
 
@@ -551,6 +575,7 @@ int main(void)
 	        TEST(fairness_is_uncertain_too),
 	        TEST(what_a_curve_does_not_know_is_not_given),
 	        TEST(no_gain_is_no_advice),
+	        TEST(equal_shares_that_do_as_well_are_the_advice),
 	        TEST(bad_input_is_refused),
 	        TEST(bad_options_are_refused),
 	};

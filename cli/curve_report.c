@@ -154,9 +154,12 @@ static void print_notes(FILE *file, const struct mtl_curve *curve, const struct 
 	fprintf(file, "%s\n", text);
 }
 
-static bool reaches_longest(const struct mtl_curve *curve, const struct mtl_footprint_point *point)
+/* Where a window is against the longest that was watched: shorter, that one, longer. */
+static int against_longest(const struct mtl_curve *curve, const struct mtl_footprint_point *point)
 {
-	return point->window_seconds >= curve->footprint_window_seconds * (1 - 1e-9);
+	double ratio = point->window_seconds / curve->footprint_window_seconds;
+
+	return ratio > 1 + 1e-9 ? 1 : ratio < 1 - 1e-9 ? -1 : 0;
 }
 
 /* A window that says what the longest says already: nearly as long, or nothing more is touched. */
@@ -165,28 +168,53 @@ static bool is_redundant(const struct mtl_curve *curve, size_t i)
 	const struct mtl_footprint_point *point = &curve->footprint[i];
 	char here[NUMBER_TEXT], all[NUMBER_TEXT];
 
-	if (i + 1 < curve->n_footprint && !reaches_longest(curve, point + 1))
+	if (i + 1 < curve->n_footprint && against_longest(curve, point + 1) < 0)
 		return false;
 	return point->window_seconds * 2 > curve->footprint_window_seconds ||
 	       strcmp(size_format(point->bytes, here), size_format(curve->footprint_bytes, all)) ==
 	               0;
 }
 
-static void last_item(const struct mtl_curve *curve, char *ret_text)
+static char *interval_text(const struct mtl_footprint_point *point, char *ret_text, size_t size)
 {
-	char size[NUMBER_TEXT], window[NUMBER_TEXT], low[NUMBER_TEXT], high[NUMBER_TEXT];
-	char interval[3 * NUMBER_TEXT] = "";
+	char low[NUMBER_TEXT], high[NUMBER_TEXT];
 
-	for (size_t i = 0; i < curve->n_footprint; i++) {
-		const struct mtl_footprint_point *point = &curve->footprint[i];
+	snprintf(ret_text, size, " (90 %% interval %s .. %s)", size_format(point->low, low),
+	        size_format(point->high, high));
+	return ret_text;
+}
 
-		if (reaches_longest(curve, point))
-			snprintf(interval, sizeof(interval), " (90 %% interval %s .. %s)",
-			        size_format(point->low, low), size_format(point->high, high));
-	}
+static void shorter_item(const struct mtl_footprint_point *point, char *ret_text)
+{
+	char size[NUMBER_TEXT], window[NUMBER_TEXT];
+
+	snprintf(ret_text, ITEM, " %s in %s,",
+	        point->bytes < MTL_LINE_BYTES ? "less than a line"
+	                                      : size_format(point->bytes, size),
+	        seconds_format(point->window_seconds, window));
+}
+
+/* Its interval is known where it is one of the windows. */
+static void longest_item(const struct mtl_curve *curve, char *ret_text)
+{
+	char size[NUMBER_TEXT], window[NUMBER_TEXT], interval[3 * NUMBER_TEXT] = "";
+
+	for (size_t i = 0; i < curve->n_footprint; i++)
+		if (against_longest(curve, &curve->footprint[i]) == 0)
+			interval_text(&curve->footprint[i], interval, sizeof(interval));
 	snprintf(ret_text, ITEM, " %s%s within %s, the longest window watched",
 	        size_format(curve->footprint_bytes, size), interval,
 	        seconds_format(curve->footprint_window_seconds, window));
+}
+
+/* Nobody has watched for so long: what is known is that it is no less. */
+static void longer_item(const struct mtl_footprint_point *point, char *ret_text)
+{
+	char size[NUMBER_TEXT], window[NUMBER_TEXT], interval[3 * NUMBER_TEXT];
+
+	snprintf(ret_text, ITEM, "; at least %s%s in %s", size_format(point->bytes, size),
+	        interval_text(point, interval, sizeof(interval)),
+	        seconds_format(point->window_seconds, window));
 }
 
 static int print_item(FILE *file, const char *item, int column, const struct terminal *terminal)
@@ -196,44 +224,46 @@ static int print_item(FILE *file, const char *item, int column, const struct ter
 	return column + fprintf(file, "%s", item);
 }
 
-static void print_footprint(
-        FILE *file, const struct mtl_curve *curve, const struct terminal *terminal)
+/* What is no longer than the longest window watched, it, and what was asked for beyond. */
+static void print_footprint(FILE *file, const struct mtl_curve *curve,
+        const struct terminal *terminal, bool all_windows)
 {
-	char item[ITEM], size[NUMBER_TEXT], window[NUMBER_TEXT];
+	char item[ITEM];
 	int column = fprintf(file, "footprint:");
 
 	for (size_t i = 0; i < curve->n_footprint; i++) {
-		const struct mtl_footprint_point *point = &curve->footprint[i];
-
-		if (reaches_longest(curve, point) || is_redundant(curve, i))
+		if (against_longest(curve, &curve->footprint[i]) >= 0 ||
+		        (!all_windows && is_redundant(curve, i)))
 			continue;
-		snprintf(item, ITEM, " %s in %s,",
-		        point->bytes < MTL_LINE_BYTES ? "less than a line"
-		                                      : size_format(point->bytes, size),
-		        seconds_format(point->window_seconds, window));
+		shorter_item(&curve->footprint[i], item);
 		column = print_item(file, item, column, terminal);
 	}
-	last_item(curve, item);
-	print_item(file, item, column, terminal);
+	longest_item(curve, item);
+	column = print_item(file, item, column, terminal);
+	for (size_t i = 0; i < curve->n_footprint; i++) {
+		if (!all_windows || against_longest(curve, &curve->footprint[i]) <= 0)
+			continue;
+		longer_item(&curve->footprint[i], item);
+		column = print_item(file, item, column, terminal);
+	}
 	fputc('\n', file);
 }
 
 int curve_report(FILE *file, const struct mtl_curve *curve, const struct mtl_curve_origin *origin,
-        const struct terminal *terminal, bool with_table)
+        const struct terminal *terminal, unsigned parts)
 {
 	char sentence[512];
 	int r = 0;
 
 	print_header(file, curve, origin);
 	fputc('\n', file);
-	if (with_table)
+	if (parts & CURVE_TABLE) {
 		r = curve_table(file, curve, terminal);
-	if (with_table)
 		print_notes(file, curve, terminal);
-	if (with_table)
 		fputc('\n', file);
+	}
 	r = r ?: curve_plot(file, curve, terminal);
-	print_footprint(file, curve, terminal);
+	print_footprint(file, curve, terminal, parts & CURVE_ALL_WINDOWS);
 	curve_sentence(curve, sentence, sizeof(sentence));
 	fputc('\n', file);
 	if (terminal->is_terminal)
@@ -264,7 +294,7 @@ static size_t count_lines(const char *text)
 }
 
 static int render(const struct mtl_curve *curve, const struct mtl_curve_origin *origin,
-        const struct terminal *terminal, bool with_table, char **ret_text)
+        const struct terminal *terminal, unsigned parts, char **ret_text)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t size;
@@ -273,7 +303,7 @@ static int render(const struct mtl_curve *curve, const struct mtl_curve_origin *
 
 	if (!file)
 		return -ENOMEM;
-	r = curve_report(file, curve, origin, terminal, with_table);
+	r = curve_report(file, curve, origin, terminal, parts);
 	if (fclose(file) != 0)
 		return -ENOMEM;
 	if (r < 0)
@@ -293,23 +323,25 @@ static void redraw(const char *text)
 	fputs("\033[J", stdout);
 }
 
-static int output_words(struct json_object *object, bool in_place)
+static int output_words(struct json_object *object, const struct options *options)
 {
+	unsigned parts = options->windows.n ? CURVE_ALL_WINDOWS : 0;
 	_cleanup_(mtl_curve_freep) struct mtl_curve *curve = NULL;
 	struct terminal terminal = terminal_describe(stdout);
 	struct mtl_curve_origin origin;
 	_cleanup_free_ char *text = NULL;
 	char error[256];
+	bool in_place;
 	int r = mtl_curve_from_json(object, &curve, &origin, error, sizeof(error));
 
 	if (r < 0)
 		return complain(MTL_FAILED, "the curve cannot be read: %s", error);
 	curve_sort(curve);
-	in_place = in_place && terminal.is_terminal;
-	r = render(curve, &origin, &terminal, true, &text);
+	in_place = options->watch && terminal.is_terminal;
+	r = render(curve, &origin, &terminal, parts | CURVE_TABLE, &text);
 	if (r == 0 && in_place && count_lines(text) >= terminal.height) {
 		free(TAKE_PTR(text));
-		r = render(curve, &origin, &terminal, false, &text);
+		r = render(curve, &origin, &terminal, parts, &text);
 	}
 	if (r < 0)
 		return complain(MTL_FAILED, "the curve cannot be shown: %s", strerror(-r));
@@ -326,7 +358,7 @@ int curve_show(struct json_object *curve, const struct options *options)
 	else if (options->csv && curve_csv(stdout, curve) < 0)
 		code = complain(MTL_FAILED, "the curve has no points");
 	else if (!options->csv)
-		code = output_words(curve, options->watch);
+		code = output_words(curve, options);
 	if (fflush(stdout) != 0)
 		code = complain(MTL_FAILED, "cannot write the curve: %s", strerror(errno));
 	return code;

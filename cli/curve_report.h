@@ -42,9 +42,13 @@ int curve_plot_as(FILE *file, const struct mtl_curve *curve, const struct curve_
 /* What the curve says, as one sentence without a line end. */
 void curve_sentence(const struct mtl_curve *curve, char *ret_text, size_t size);
 
-/* Header, table, plot, footprint and sentence. with_table false: without the table. */
+/* What a report may have or not; all windows: also those that say little beside the longest one
+ * watched, and longer ones. */
+enum { CURVE_TABLE = 1, CURVE_ALL_WINDOWS = 2 };
+
+/* Header, table, plot, footprint and sentence. */
 int curve_report(FILE *file, const struct mtl_curve *curve, const struct mtl_curve_origin *origin,
-        const struct terminal *terminal, bool with_table);
+        const struct terminal *terminal, unsigned parts);
 
 /* Header line and one row a point, empty where the value is null. -EBADMSG: not a curve object. */
 int curve_csv(FILE *file, struct json_object *curve);

@@ -260,7 +260,7 @@ int top_curve_text(
 	file = open_memstream(&text, &size);
 	if (!file)
 		return -ENOMEM;
-	r = curve_report(file, row->curve, &row->origin, &terminal, table);
+	r = curve_report(file, row->curve, &row->origin, &terminal, table ? CURVE_TABLE : 0);
 	if (fclose(file) != 0 || r < 0) {
 		free(text);
 		return -ENOMEM;

@@ -107,7 +107,9 @@ static int put_rest(struct json_object *object, const struct division *division)
 	r = r ?: put_text(object, "objective", mtl_objective_name(division->objective));
 	r = r ?: mtl_json_put_number(object, "size_bytes", division->cache.bytes);
 	r = r ?: mtl_json_put(object, "ways", json_object_new_int64(division->cache.ways));
-	r = r ?: mtl_json_put(object, "advised", json_object_new_boolean(advice == ADVICE_DIVISION));
+	r = r
+	            ?: mtl_json_put(object, "advised",
+	                       json_object_new_boolean(advice == ADVICE_DIVISION));
 	r = r ?: put_text(object, "advice", mtl_division_advice_name(advice));
 	r = r ?: put_gain(object, "over_equal_share", &division->over_equal);
 	r = r ?: put_gain(object, "over_unpartitioned", &division->over_whole);

@@ -178,13 +178,13 @@ static void a_wide_cell_is_wrapped_on_a_terminal_only(void **state)
 	}
 }
 
-static char *report_of(struct curve_fixture *fixture, bool with_table)
+static char *report_of(struct curve_fixture *fixture, unsigned parts)
 {
 	char *text = NULL;
 	FILE *file = open_text(&text);
 
 	assert_int_equal(
-	        curve_report(file, &fixture->curve, &fixture->origin, &plain, with_table), 0);
+	        curve_report(file, &fixture->curve, &fixture->origin, &plain, parts), 0);
 	fclose(file);
 	return text;
 }
@@ -200,15 +200,15 @@ static void a_change_of_phase_is_said(void **state)
 	fixture.origin.phase_seconds = 3.1;
 	fixture.origin.phase_changes = 1;
 	strcpy(fixture.origin.phase_reason, "it grew");
-	one = report_of(&fixture, true);
+	one = report_of(&fixture, CURVE_TABLE);
 	assert_non_null(strstr(one, once));
 	assert_null(strstr(one, "times in"));
 	fixture.origin.phase_changes = 5;
-	often = report_of(&fixture, true);
+	often = report_of(&fixture, CURVE_TABLE);
 	assert_non_null(strstr(often, once));
 	assert_non_null(strstr(often, "it has changed 5 times in 29.8 s of CPU time"));
 	fixture.origin.phase_seconds = 4 * fixture.origin.window_seconds;
-	old = report_of(&fixture, true);
+	old = report_of(&fixture, CURVE_TABLE);
 	assert_null(strstr(old, "changed"));
 }
 
@@ -221,7 +221,7 @@ static void a_report_says_what_it_rests_on(void **state)
 	curve_fixture_fill(&fixture, scan_misses, FIXTURE_MI);
 	fixture.origin.lost = 3;
 	strcpy(fixture.origin.note, "three slots only");
-	text = report_of(&fixture, true);
+	text = report_of(&fixture, CURVE_TABLE);
 	assert_non_null(strstr(text, "fixture (pid 77), 17M resident"));
 	assert_non_null(strstr(text, "rung watchpoints"));
 	assert_non_null(strstr(text, "881 observations"));
@@ -245,8 +245,8 @@ static void a_report_may_go_without_the_table(void **state)
 
 	(void)state;
 	curve_fixture_fill(&fixture, scan_misses, 0);
-	with = report_of(&fixture, true);
-	without = report_of(&fixture, false);
+	with = report_of(&fixture, CURVE_TABLE);
+	without = report_of(&fixture, 0);
 	assert_non_null(strstr(with, "FILLS IN"));
 	assert_null(strstr(without, "FILLS IN"));
 	assert_non_null(strstr(without, "working set"));
@@ -261,18 +261,39 @@ static void a_footprint_claims_no_window_it_has_not_seen(void **state)
 	(void)state;
 	curve_fixture_fill(&fixture, scan_misses, 0);
 	fixture.curve.footprint_window_seconds = 0.5;
-	longer = report_of(&fixture, false);
+	longer = report_of(&fixture, 0);
 	assert_non_null(strstr(longer, "footprint: 4M in 1 ms,"));
 	assert_non_null(strstr(longer,
-	        " 16M (90 % interval 15M .. 17M) within 500 ms, the longest window watched\n"));
+	        " 16M within 500 ms, the longest window watched\n"));
 	assert_null(strstr(longer, "in 1 s"));
 	fixture.curve.footprint_window_seconds = 1.5e-3;
-	nearly = report_of(&fixture, false);
+	nearly = report_of(&fixture, 0);
 	assert_null(strstr(nearly, "in 1 ms"));
 	fixture.curve.n_footprint = 0;
-	alone = report_of(&fixture, false);
+	alone = report_of(&fixture, 0);
 	assert_non_null(
 	        strstr(alone, "footprint: 16M within 1.5 ms, the longest window watched\n"));
+}
+
+/* Those that were asked for are all told, longer ones by what they are known not to be below. */
+static void a_footprint_has_all_windows_asked_for(void **state)
+{
+	struct curve_fixture fixture;
+	_cleanup_free_ char *all = NULL, *nearly = NULL, *between = NULL;
+
+	(void)state;
+	curve_fixture_fill(&fixture, scan_misses, 0);
+	all = report_of(&fixture, CURVE_ALL_WINDOWS);
+	assert_non_null(strstr(all, "footprint: 4M in 1 ms,"));
+	assert_non_null(strstr(all, " 16M (90 % interval 15M .. 17M) within 1 s, the longest"));
+	assert_null(strstr(all, "at least"));
+	fixture.curve.footprint_window_seconds = 1.5e-3;
+	nearly = report_of(&fixture, CURVE_ALL_WINDOWS);
+	assert_non_null(strstr(nearly, "footprint: 4M in 1 ms, 16M within 1.5 ms"));
+	fixture.curve.footprint_window_seconds = 0.5;
+	between = report_of(&fixture, CURVE_ALL_WINDOWS);
+	assert_non_null(strstr(between, " 16M within 500 ms, the longest window watched"));
+	assert_non_null(strstr(between, "; at least 16M (90 % interval 15M .. 17M) in 1 s\n"));
 }
 
 static void csv_keeps_the_digits(void **state)
@@ -476,6 +497,7 @@ int main(void)
 	        cmocka_unit_test(a_report_says_what_it_rests_on),
 	        cmocka_unit_test(a_report_may_go_without_the_table),
 	        cmocka_unit_test(a_footprint_claims_no_window_it_has_not_seen),
+	        cmocka_unit_test(a_footprint_has_all_windows_asked_for),
 	        cmocka_unit_test(csv_keeps_the_digits),
 	        cmocka_unit_test(csv_of_something_else_is_refused),
 	        cmocka_unit_test(options_are_read),

@@ -55,6 +55,29 @@ static unsigned known_from(const struct division *division, size_t i)
 	return (unsigned)fmin(ceil(known * (1 - ROUNDING)), DEMAND_WAYS_MAX + 1);
 }
 
+/* A saved curve is known from one of its sizes, so from the first of them, and not from the
+ * resolution. */
+static bool begins_by_sizes(const struct demand_operand *operand)
+{
+	const struct mtl_demand *demand = operand->demand;
+	bool is_size = false;
+
+	for (size_t i = 1; i < demand->n; i++)
+		is_size |= demand->points[i].size_bytes == demand->smallest_known_bytes;
+	return operand->kind == DEMAND_FILE && is_size;
+}
+
+/* What lets its curve begin at less. */
+static const char *how_to_know_less(const struct demand_operand *operand)
+{
+	bool by_sizes = begins_by_sizes(operand);
+
+	if (operand->accesses > 0)
+		return by_sizes ? "give `mtl trace` smaller --sizes"
+		                : "let `mtl trace` sample more of it";
+	return by_sizes ? "give `mtl curve` smaller --sizes" : "observe it for longer";
+}
+
 static int take_least(struct division *division, unsigned least, char *ret_error, size_t error_size)
 {
 	size_t n = division->list->n, most = 0;
@@ -73,10 +96,11 @@ static int take_least(struct division *division, unsigned least, char *ret_error
 		return 0;
 	snprintf(ret_error, error_size,
 	        "the curves say nothing of parts so small: that of %s begins at %s, for which %u "
-	        "of %u ways are needed; observe it for longer, or give `mtl trace` smaller --sizes",
+	        "of %u ways are needed; %s",
 	        mtl_name_text(division->list->operands[most].name, name, sizeof(name)),
 	        mtl_size_format(division->list->demands[most]->smallest_known_bytes, known),
-	        division->least[most], division->cache.ways);
+	        division->least[most], division->cache.ways,
+	        how_to_know_less(&division->list->operands[most]));
 	return -ENODATA;
 }
 

@@ -450,6 +450,19 @@ static void what_a_curve_does_not_know_is_not_given(void **state)
 	files[0] = live_file("c.json", &a);
 	assert_int_equal(partition(files, few), MTL_NOT_ENOUGH);
 	assert_true(is_said(errors, "that of c begins at 450B"));
+	assert_true(is_said(errors, "; observe it for longer\n"));
+	a.resolution = b.resolution = 0;
+	b.step = 450;
+	b.footprint = 400;
+	files[0] = live_file("d.json", &a);
+	files[1] = live_file("e.json", &b);
+	assert_int_equal(partition(files, few), MTL_NOT_ENOUGH);
+	assert_true(is_said(errors, "that of e begins at 450B"));
+	assert_true(is_said(errors, "; give `mtl curve` smaller --sizes\n"));
+	files[1] = trace_file("f.json", "450:450:1 600:-:0.1", 600);
+	files[0] = trace_file("g.json", "450:450:1 600:-:0.1", 600);
+	assert_int_equal(partition(files, few), MTL_NOT_ENOUGH);
+	assert_true(is_said(errors, "; give `mtl trace` smaller --sizes\n"));
 }
 
 /* Two of the same take half each already. */

@@ -114,7 +114,10 @@ DEPS := $(addprefix deps-,browser check deb demo fuzz format systemd)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-all: $(PROGRAMS) $(BUILD)/man/made $(BUILD)/completions/made
+# what tests/machine/run.sh takes along for everybody, and asks whether it is needed
+ALONG := $(BUILD)/workload $(BUILD)/tests/machine/watchpoints_fire
+
+all: $(PROGRAMS) $(ALONG) $(BUILD)/man/made $(BUILD)/completions/made
 
 deps:
 	@packaging/build-deps.sh build
@@ -220,7 +223,7 @@ $(BUILD)/completions/made: $(SAID) packaging/completions/make.sh
 
 # --- running things
 
-demo: $(PROGRAMS) $(BUILD)/workload $(BUILD)/tests/machine/watchpoints_fire | deps-demo
+demo: $(PROGRAMS) $(ALONG) | deps-demo
 	$(Q)tests/machine/run.sh --prepare
 	$(Q)tests/demo.sh
 
@@ -379,7 +382,8 @@ clean:
 
 help:
 	@printf '%s\n' 'make [TARGET] [V=1] [CC=gcc|clang] [BUILD=dir] [PREFIX=/usr/local] [DESTDIR=]' '' \
-		'all            build/mtld, build/mtl, build/libmtl.so, build/libmtl.a (default)' \
+		'all            build/mtld, build/mtl, build/libmtl.so, build/libmtl.a (default), and' \
+		'               build/workload and what else tests/machine/run.sh takes along' \
 		'demo           the live curve of a known workload, then of bzip2' \
 		'check          everything that is quick: layers, docs, unit and live tests' \
 		'check-unit     unit tests: plain, ASan+UBSan, valgrind' \

@@ -138,5 +138,28 @@ rm "$work/tree/docs/THEORY.md"
 expect_fault "document missing" 'docs/THEORY.md is missing' \
     env MTL=bin/mtl MTLD=bin/mtld tests/check_docs.sh "$work/tree"
 
+# --- the script that finds or makes a machine: what a newcomer meets
+
+script_works() { # SCRIPT: natively, with programs that only have to be there; gives its argument back
+    [ "$(cd "$work" && MTL_BUILD=$work/build MTL_MACHINE=native "$here/tests/machine/run.sh" -- "$1" word)" = word ]
+}
+made_by_make() { # PROGRAM: plain make makes it
+    grep -qE -- "-o $1( |\$)" "$work/all"
+}
+mkdir -p "$work/build/machine"
+cd "$work/build" && touch mtl mtld workload && chmod +x mtl mtld workload
+cd "$here" || exit 1
+echo 'echo "$1"' | tee "$work/outside.sh" >"$work/build/its own.sh"
+expect_good "a script outside the checkout" script_works "$work/outside.sh"
+expect_good "a script named from where one is" script_works "build/its own.sh"
+expect_fault "no script" 'there is no script nothing.sh' env MTL_BUILD="$work/build" tests/machine/run.sh -- nothing.sh
+expect_fault "no probe" 'use `make ' env MTL_BUILD="$work/build" MTL_MACHINE= tests/machine/run.sh -- "$work/outside.sh"
+rm "$work/build/workload"
+expect_fault "no workload" "use \`make $work/build/workload\`" env MTL_BUILD="$work/build" tests/machine/run.sh -- "$work/outside.sh"
+make -n -B all >"$work/all"
+for made in "${MTL_BUILD:-build}/workload" "${MTL_BUILD:-build}/tests/machine/watchpoints_fire"; do
+    expect_good "plain make and $made" made_by_make "$made"
+done
+
 [ $failed -eq 0 ] && echo "checks of the checks: $passed passed"
 [ $failed -eq 0 ]

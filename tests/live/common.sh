@@ -10,13 +10,6 @@ chmod 755 "$work"
 trap 'kill $(cat "$work"/*.pid 2>/dev/null) 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-# An emulated trap takes as long as tens of thousands of instructions, so at the usual 1 % there would
-# be a few observations a second. What is tested is what becomes of them, not how cheap they are.
-if [ "$MTL_MACHINE" = emulated ]; then
-    mkdir -p /etc/mtld
-    printf '%s\n' '[mtld]' 'max_overhead = 10%' 'max_daemon_cpu = 50%' >/etc/mtld/mtld.conf
-fi
-
 # status of COMMAND..., with its output in $work/out and $work/err
 run() {
     status=0

@@ -139,6 +139,10 @@ make_initramfs() {
 
 # --- for the caller
 
+must_be_made() { # PROGRAM
+    [ -x "$1" ] || die "${1#"$(pwd -P)"/} is not there: use \`make ${1#"$(pwd -P)"/}\`"
+}
+
 # why what needs watchpoints cannot run here; nothing when it can
 machine_obstacle() {
     case ${MTL_MACHINE:-} in
@@ -148,7 +152,7 @@ machine_obstacle() {
     *) die "MTL_MACHINE=$MTL_MACHINE: it may be native or emulated" ;;
     esac
     probe=$build/tests/machine/watchpoints_fire
-    [ -x "$probe" ] || die "$probe is not there: use make"
+    must_be_made "$probe"
     said=$("$probe") && return
     hypervisor=$(dmesg 2>/dev/null | sed -n 's/.*Hypervisor detected: //p' | head -n 1)
     echo "hardware watchpoints $said${hypervisor:+ (hypervisor $hypervisor)}"

@@ -3,8 +3,9 @@
 #
 # run.sh [--cpus N] [--memory MIB] [--seconds LIMIT] [--out DIR] [--program FILE]... -- SCRIPT [ARG]...
 #
-# Runs a shell script of this checkout on a machine where hardware watchpoints fire: here when they
-# do, else in an emulated one (machine.sh), and says which. Either way the script finds
+# Runs a shell script on a machine where hardware watchpoints fire: here when they do, else in an
+# emulated one (machine.sh), and says which. A script of the checkout finds its neighbours; one from
+# elsewhere is taken along alone. Either way the script finds
 #     the checkout as its working directory (read-only when emulated),
 #     mtl, mtld, workload and every --program FILE in PATH,
 #     OUT, a directory whose files end up in DIR,
@@ -16,6 +17,7 @@
 # run.sh --prepare makes beforehand what an emulated machine needs, where one would be used.
 
 set -eu
+from=$PWD
 cd "$(dirname "$0")/../.."
 PATH=$PATH:/usr/sbin:/sbin
 . tests/steps.sh
@@ -49,7 +51,11 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 done
 [ $# -gt 1 ] || usage
 shift
-[ -f "$1" ] || die "there is no script $1"
+script=$1
+shift
+[ -f "$script" ] || script=$from/$script
+[ -f "$script" ] || die "there is no script ${script#"$from"/}"
+[ -r "$script" ] || die "the script $script may not be read"
 
 quoted() { # ARG...: as words of a shell
     for word in "$@"; do
@@ -71,16 +77,30 @@ keep_output() {
     cp -R "$job/out/." "$out"
 }
 
-run_native() {
+run_native() { # [ARG]...
+    take_script "$job"
     for program in $programs; do
         ln -s "$(realpath "$program")" "$job/bin"
     done
     PATH=$job/bin:$PATH OUT=$job/out MTL_MACHINE=native \
-        timeout --foreground -k 5 "$seconds" sh "$@" </dev/null &
+        timeout --foreground -k 5 "$seconds" sh "$script" "$@" </dev/null &
     child=$!
     status=0
     wait $child || status=$?
     child=
+}
+
+# take_script JOB: of the checkout by its path there, another one as a copy in the job, which is at JOB
+take_script() {
+    script=$(realpath "$script")
+    case $script in
+    "$(pwd -P)"/*) script=${script#"$(pwd -P)"/} ;;
+    *)
+        mkdir "$job/script"
+        cp "$script" "$job/script"
+        script=$1/script/${script##*/}
+        ;;
+    esac
 }
 
 # rows and columns when a person is watching
@@ -89,7 +109,8 @@ terminal() {
     echo "rows ${size% *} cols ${size#* }"
 }
 
-run_emulated() { # REASON SCRIPT [ARG]...
+run_emulated() { # REASON [ARG]...
+    take_script /job
     machine_prepare
     echo "$1: running in an emulated one (Debian 12, qemu without KVM; 10 to 50 times slower)" >&2
     shift
@@ -101,7 +122,7 @@ run_emulated() { # REASON SCRIPT [ARG]...
         echo "LIMIT=$seconds"
     } >"$job/environment"
     echo /tree/tests/machine/inside.sh >"$job/init"
-    quoted sh "$@" >"$job/command"
+    quoted sh "$script" "$@" >"$job/command"
     exec 3>&1 4>&2
     machine_boot "$job" "$seconds" "$cpus" "$memory" || true
     status=$(cat "$job/status" 2>/dev/null) && return
@@ -111,7 +132,7 @@ run_emulated() { # REASON SCRIPT [ARG]...
 }
 
 for program in $programs; do
-    [ -x "$program" ] || die "$program is not there: use make"
+    must_be_made "$program"
 done
 why=$(machine_obstacle)
 job=$(mktemp -d "${TMPDIR:-/tmp}/mtl-machine.XXXXXX")

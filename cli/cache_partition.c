@@ -113,11 +113,15 @@ static int from_resctrl(struct cache_partition *partition)
 static int from_machine(struct cache_partition *partition, const char *reason)
 {
 	struct demand_cache *cache = &partition->cache;
-	const char *source;
-	int r = cache_size_read(partition->options->root, &cache->bytes, &cache->ways, &source);
+	bool is_given = !isnan(partition->options->size);
+	struct cache_size size;
+	int r = cache_size_read(partition->options->root, &size);
 
-	if (r == 0 && !isnan(partition->options->size))
-		cache->bytes = partition->options->size;
+	if (r == 0)
+		*cache = (struct demand_cache){
+		        is_given ? partition->options->size : size.bytes, size.ways};
+	if (r == 0 && !is_given && *size.doubt)
+		complain(MTL_DONE, "note: %s", size.doubt);
 	if (r == 0 && cache->ways >= 1 && cache->ways <= PARTITION_WAYS_MAX)
 		return MTL_DONE;
 	return complain(MTL_USAGE,

@@ -8,8 +8,7 @@
 
 #include "machine.h"
 
-int cache_size_read(
-        const char *root, double *ret_bytes, unsigned *ret_ways, const char **ret_source)
+int cache_size_read(const char *root, struct cache_size *ret_size)
 {
 	struct cache_geometry geometry;
 	const struct cache_level *last;
@@ -18,8 +17,8 @@ int cache_size_read(
 	if (r < 0)
 		return r;
 	last = cache_geometry_level(&geometry, 0);
-	*ret_bytes = last->size_bytes;
-	*ret_ways = last->ways;
-	*ret_source = cache_source_name(geometry.source);
+	*ret_size = (struct cache_size){
+	        last->size_bytes, last->ways, cache_source_name(geometry.source), ""};
+	cache_level_doubt(last, ret_size->doubt, sizeof(ret_size->doubt));
 	return 0;
 }

@@ -19,15 +19,18 @@
 
 static int find_size(const struct options *options, double *ret_bytes, const char **ret_source)
 {
-	unsigned ways;
+	struct cache_size size;
 
 	*ret_bytes = options->size;
-	if (!isnan(options->size) ||
-	        cache_size_read(options->root, ret_bytes, &ways, ret_source) == 0)
+	if (!isnan(options->size))
 		return MTL_DONE;
-	return complain(MTL_USAGE,
-	        "share: neither sysfs nor the CPU says how large the last-level cache is: give "
-	        "--size SIZE");
+	if (cache_size_read(options->root, &size) < 0)
+		return complain(MTL_USAGE,
+		        "share: neither sysfs nor the CPU says how large the last-level cache is: "
+		        "give --size SIZE");
+	*ret_bytes = size.bytes;
+	*ret_source = size.source;
+	return *size.doubt ? complain(MTL_DONE, "note: %s", size.doubt) : MTL_DONE;
 }
 
 static int write_json(const struct share *share, const struct measurements *measurements,

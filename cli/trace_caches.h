@@ -22,7 +22,7 @@ struct trace_cache_list {
 	struct trace_cache *caches;
 	size_t n;
 	bool machine; /* and those of this machine; a note on them */
-	char note[160];
+	char note[512];
 };
 
 /* Miss ratios of one cache: simulated, and predicted from reuse times or distances. */

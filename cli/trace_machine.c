@@ -35,7 +35,7 @@ int trace_caches_of_machine(struct trace_cache_list *list, const char *root)
 {
 	struct cache_geometry geometry;
 	size_t before = list->n;
-	char text[NUMBER_TEXT];
+	char text[NUMBER_TEXT], doubt[192];
 
 	if (machine_caches(root, &geometry) < 0) {
 		snprintf(list->note, sizeof(list->note),
@@ -53,6 +53,8 @@ int trace_caches_of_machine(struct trace_cache_list *list, const char *root)
 			return -ENOMEM;
 		text_append(list->note, sizeof(list->note), " L%u %s%s", level->level,
 		        size_format(level->size_bytes, text), known ? "" : " (ways not known)");
+		if (cache_level_doubt(level, doubt, sizeof(doubt)))
+			text_append(list->note, sizeof(list->note), " (%s)", doubt);
 	}
 	if (list->n > before)
 		return 0;

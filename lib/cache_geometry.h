@@ -21,6 +21,7 @@ struct cache_level {
 	unsigned level;
 	char type[CACHE_TYPE_SIZE]; /* "Data", "Unified" */
 	double size_bytes;
+	double named_bytes; /* that the machine names, where what could be had counts instead; else 0 */
 	unsigned ways, sets, line_bytes;
 };
 
@@ -64,6 +65,9 @@ int cache_geometry_from_probe(struct json_object *object, const struct cpu_ident
 /* That level, 0: the last; NULL: there is none. */
 const struct cache_level *cache_geometry_level(
         const struct cache_geometry *geometry, unsigned level);
+
+/* Of a level whose size is what could be had: a sentence on that; false: it is what it is. */
+bool cache_level_doubt(const struct cache_level *level, char *ret_text, size_t size);
 
 /* sets x line: lines so far apart share a set. 0: not known. */
 double cache_aliasing_stride(const struct cache_level *level);

@@ -13,10 +13,12 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cache_geometry.h"
 #include "json_fields.h"
+#include "words.h"
 
 #define CAPACITY_BELIEVED 2
 #define BYTES_MAX 0x1p50
@@ -80,6 +82,7 @@ static struct cache_level read_level(struct json_object *object)
 	        .ways = (unsigned)number(object, "ways", UINT32_MAX),
 	        .line_bytes = (unsigned)number(object, "line_bytes", UINT16_MAX),
 	};
+	double named = number(object, "size_bytes", BYTES_MAX);
 	size_t length = strlen(text(object, "type"));
 
 	if (!strcmp(text(object, "verdict"), "differs") && onset > 1) {
@@ -88,12 +91,29 @@ static struct cache_level read_level(struct json_object *object)
 		        level.ways * number(object, "aliasing_stride_bytes", BYTES_MAX),
 		        number(object, "measured_capacity_bytes", BYTES_MAX));
 	}
+	if (named > 0 && level.size_bytes == number(object, "measured_capacity_bytes", BYTES_MAX) &&
+	        level.size_bytes != named)
+		level.named_bytes = named;
 	if (level.ways && level.line_bytes)
 		level.sets = (unsigned)fmin(
 		        level.size_bytes / level.ways / level.line_bytes, UINT32_MAX);
 	if (length < sizeof(level.type))
 		memcpy(level.type, text(object, "type"), length + 1);
 	return level;
+}
+
+bool cache_level_doubt(const struct cache_level *level, char *ret_text, size_t size)
+{
+	char had[NUMBER_TEXT], named[NUMBER_TEXT];
+
+	if (!(level->named_bytes > 0))
+		return false;
+	snprintf(ret_text, size,
+	        "of L%u, which is said to have %s, %s could be had when `mtl probe` ran: others' "
+	        "use of it and a wrong size look alike",
+	        level->level, mtl_size_format(level->named_bytes, named),
+	        mtl_size_format(level->size_bytes, had));
+	return true;
 }
 
 int cache_geometry_from_probe(struct json_object *object, const struct cpu_identity *identity,

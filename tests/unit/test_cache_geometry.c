@@ -255,6 +255,7 @@ static void save(const char *cpu, const char *levels)
 
 static void a_saved_probe_counts_first(void **state)
 {
+	char doubt[192];
 	struct cache_geometry geometry;
 
 	(void)state;
@@ -268,6 +269,12 @@ static void a_saved_probe_counts_first(void **state)
 	assert_level(&geometry, 1, "Unified", 48 * KIB, 12, 64);
 	assert_level(&geometry, 2, "Unified", 1024 * KIB, 16, 1024);
 	assert_level(&geometry, 3, "Unified", 2048 * KIB, 0, 0);
+	assert_false(cache_level_doubt(&geometry.levels[0], doubt, sizeof(doubt)));
+	assert_false(cache_level_doubt(&geometry.levels[1], doubt, sizeof(doubt)));
+	assert_true(cache_level_doubt(&geometry.levels[2], doubt, sizeof(doubt)));
+	assert_string_equal(doubt,
+	        "of L3, which is said to have 508M, 2M could be had when `mtl probe` ran: others' "
+	        "use of it and a wrong size look alike");
 	assert_int_equal(geometry.tlb_entries, 96);
 }
 

@@ -243,6 +243,7 @@ static void without_a_size_it_is_the_last_level_below_root(void **state)
 	static const char *const parts[] = {"/sys", "/sys/devices", "/sys/devices/system",
 	        "/sys/devices/system/cpu", CPU0, CPU0 "/cache", CPU0 "/cache/index0",
 	        CPU0 "/cache/index1"};
+	static const char *const state_parts[] = {"/var", "/var/lib", "/var/lib/mtl"};
 	char root[128];
 	const char *const words[] = {root, "--json", NULL};
 	char *a = trace_file("a.json", SLOW, 40), *b = trace_file("b.json", SLOW, 40);
@@ -264,8 +265,23 @@ static void without_a_size_it_is_the_last_level_below_root(void **state)
 	object = answer();
 	near(object_number(object, "size_bytes"), 3072);
 	json_object_put(object);
+	for (size_t i = 0; i < sizeof(state_parts) / sizeof(*state_parts); i++)
+		make(state_parts[i]);
+	file_with("/var/lib/mtl/probe.json",
+	        "{\"cpu\":{\"hypervisor\":false},\"levels\":[{\"level\":3,\"type\":"
+	        "\"Unified\",\"size_bytes\":65536,\"measured_capacity_bytes\":4096,"
+	        "\"verdict\":\"not-measurable\"}]}");
+	assert_int_equal(share(a, b, words), MTL_DONE);
+	assert_true(is_said(errors, "note: of L3, which is said to have 64K, 4K could be had"));
+	object = answer();
+	near(object_number(object, "size_bytes"), 4096);
+	json_object_put(object);
 	for (int i = 0; i < n_paths; i++)
 		unlink(paths[i]);
+	for (size_t i = sizeof(state_parts) / sizeof(*state_parts); i-- > 0;) {
+		snprintf(root, sizeof(root), "%s%s", directory, state_parts[i]);
+		rmdir(root);
+	}
 	for (size_t i = sizeof(parts) / sizeof(*parts); i-- > 0;) {
 		snprintf(root, sizeof(root), "%s%s", directory, parts[i]);
 		rmdir(root);

@@ -55,6 +55,11 @@ int resolve_task(struct bpf_iter__task *ctx)
 
 #define KERNEL_THREAD 0x00200000 /* PF_KTHREAD */
 
+/* Whether who reads this is in a pid namespace below the kernel's own. Set before the program is loaded:
+ * the verifier then leaves out what is not needed, and a kernel that is locked down (confidentiality)
+ * refuses any program that reads kernel memory by that helper. */
+const volatile bool nested = false;
+
 /* How the pid namespace of who reads this numbers the process of a task: pids are arrays of unknown
  * length, with an entry a level. */
 static __always_inline __u32 number_of(struct task_struct *task)
@@ -63,6 +68,8 @@ static __always_inline __u32 number_of(struct task_struct *task)
 	struct pid *pid = task->group_leader->thread_pid, *mine = reader->thread_pid;
 	struct upid numbered = {};
 
+	if (!nested)
+		return task->tgid;
 	if (!pid || !mine)
 		return 0;
 	bpf_probe_read_kernel(&numbered, sizeof(numbered),

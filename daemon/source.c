@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -81,6 +82,8 @@ static int explain(char *ret_error, size_t size, int r, const char *what)
 		{ESRCH, "the kernel lacks type information (needs /sys/kernel/btf/vmlinux, "
 			"CONFIG_DEBUG_INFO_BTF)"},
 		{ENOSYS, "this kernel has no bpf() system call"},
+		{EINVAL, "refused by the kernel, as in a container on one that is locked down "
+			 "(confidentiality)"},
 		{ENOMEM, "out of memory, or RLIMIT_MEMLOCK too low"},
 	};
 
@@ -145,6 +148,14 @@ static int load_address_program(struct source *source)
 	return r;
 }
 
+/* The kernel's own pid namespace has this number (PROC_PID_INIT_INO) everywhere. */
+static bool pid_namespace_is_nested(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) < 0 || st.st_ino != 0xEFFFFFFCU;
+}
+
 static int load_objects(struct source *source, char *ret_error, size_t error_size)
 {
 	int r;
@@ -155,6 +166,7 @@ static int load_objects(struct source *source, char *ret_error, size_t error_siz
 	source->birth = page_birth_bpf__open();
 	if (!source->clock || !source->hit || !source->life || !source->birth)
 		return explain(ret_error, error_size, -errno, "cannot open the BPF objects");
+	source->life->rodata->nested = pid_namespace_is_nested();
 	r = process_clock_bpf__load(source->clock);
 	if (r < 0)
 		return explain(ret_error, error_size, r, "cannot load the BPF process clock");

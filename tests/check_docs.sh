@@ -11,6 +11,7 @@
 #              every io.mtld name there exists
 #   journal    every event of daemon/log.c and its id stand in docs/SYSTEMD.md
 #   targets    every target in README.md and CONTRIBUTING.md exists in the Makefile
+#   symptoms   what docs/TROUBLESHOOTING.md quotes in its tables is said by a program; … stands for anything
 #   links      every file of the tree that a document names is there
 #
 # MTL and MTLD name the programs (default: those under $MTL_BUILD).
@@ -88,6 +89,20 @@ done
 for name in $(sed -nE 's/.*\] = \{"([a-z-]+)", "([0-9a-f]{32})"\}.*/\1 \2/p' daemon/log.c); do
     grep -qwE -- "$name" docs/SYSTEMD.md || say "docs/SYSTEMD.md does not speak of $name, which daemon/log.c logs"
 done
+
+# --- symptoms
+
+# the sources in one line, with literals of several lines joined
+said=$(mktemp)
+trap 'rm -f "$said"' EXIT
+cat cli/*.c daemon/*.c lib/*.c 2>/dev/null | tr '\n\t' '  ' | sed -E 's/" *"//g' >"$said"
+symptoms=$(sed -nE 's/^\| ([^|]*) \|.*/\1/p' docs/TROUBLESHOOTING.md 2>/dev/null | grep -oE '"[^"]*"' | tr -d '"')
+while read -r symptom; do
+    grep -qE -- "$(printf %s "$symptom" | sed -e 's/[][\.*^$+?(){}|]/\\&/g' -e 's/…/[^"]*/g')" "$said" ||
+        say "no program says \"$symptom\", which docs/TROUBLESHOOTING.md quotes"
+done <<END
+$symptoms
+END
 
 # --- targets and files
 

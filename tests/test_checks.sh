@@ -93,6 +93,8 @@ docs_tree() {
         '| 0 | x |' '| 1 | x |' '| 2 | x |' '| 3 | x |' '| 4 | x |' >README.md
     echo 'See docs/THEORY.md.' | tee CONTRIBUTING.md docs/ARCHITECTURE.md >docs/THEORY.md
     echo 'io.mtld.List answers pid; io.mtld.NotTracked.' >docs/PROTOCOL.md
+    printf '%s\n' '| symptom | why |' '|---|---|' '| "few yet: … of ten (more)", exit code 3 | young |' >docs/TROUBLESHOOTING.md
+    printf '%s\n' '	puts("few yet: {n} "' '	     "of ten (more)");' >daemon/say.c
     echo 'An event: begins 0123456789abcdef0123456789abcdef.' >docs/SYSTEMD.md
     printf '\t[LOG_BEGINS] = {"begins", "0123456789abcdef0123456789abcdef"},\n' >daemon/log.c
     printf '%s\n' 'interface io.mtld' 'method List() -> (pid: int)' 'error NotTracked (pid: int)' \
@@ -123,6 +125,8 @@ docs "method not documented" 'does not speak of Track' daemon/io.mtld.varlink 'm
 docs "field not documented" 'does not speak of weight' daemon/io.mtld.varlink 'type T (weight: float)'
 docs "event not documented" 'does not speak of ends' daemon/log.c '	[LOG_ENDS] = {"ends", "0123456789abcdef0123456789abcdee"},'
 docs "error that is not there" 'does not define io.mtld.Sulking' docs/PROTOCOL.md 'io.mtld.Sulking'
+docs "symptom that nobody says" 'no program says "backs off"' docs/TROUBLESHOOTING.md '| it "backs off" | x |'
+docs "symptom with another number" 'no program says "few yet: … of two"' docs/TROUBLESHOOTING.md '| "few yet: … of two" | x |'
 docs "target that is not there" 'no target polish' README.md '`make polish`'
 docs "file that is not there" 'names lib/nothing.c' docs/ARCHITECTURE.md 'see lib/nothing.c'
 docs_tree

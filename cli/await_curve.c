@@ -10,9 +10,11 @@
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "monotonic.h"
+#include "object.h"
 #include "question.h"
 
 #define AGAIN_MILLISECONDS 200
@@ -65,12 +67,19 @@ static bool pause_before_again(const struct question *question)
 	return poll(&wake, 1, AGAIN_MILLISECONDS) == 0;
 }
 
+/* There will be no more of it. */
+static bool has_ended(const struct client_reply *reply)
+{
+	return strcmp(object_text(reply->parameters, "state"), "exited") == 0;
+}
+
 /* -EAGAIN to ask again, else an exit code. */
 static int not_yet(struct question *question, const struct client_reply *reply, double deadline)
 {
 	if (reply_is(reply, "NotTracked") && !question->tracked)
 		return track(question) ?: -EAGAIN;
-	if (!reply_is(reply, "NotEnoughObservations") || monotonic_seconds() >= deadline) {
+	if (!reply_is(reply, "NotEnoughObservations") || has_ended(reply) ||
+	        monotonic_seconds() >= deadline) {
 		clear_progress(question);
 		return question_explain(question->client, reply);
 	}

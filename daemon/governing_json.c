@@ -4,6 +4,8 @@
  */
 #include "governing_json.h"
 
+#include <stdio.h>
+
 #include "json_message.h"
 
 static struct json_object *checked_json(const struct check_result *checked)
@@ -28,6 +30,18 @@ static struct json_object *backoff_json(const struct manager_backoff *backoff)
 	json_object_object_add(object, "seconds", json_number(backoff->seconds));
 	json_object_object_add(object, "text", json_text(backoff->text));
 	return object;
+}
+
+void governing_reason(const struct manager_process *process, char *ret_text, size_t size)
+{
+	const struct manager_governing *governing = &process->governing;
+	int at = snprintf(ret_text, size, "%s", process->reason);
+
+	if (manager_has_ended(process))
+		return;
+	for (unsigned i = 0; i < governing->n_backoff && (size_t)at < size; i++)
+		at += snprintf(ret_text + at, size - (size_t)at, "%s%s", at ? "; " : "",
+		        governing->backoff[i].text);
 }
 
 void governing_json(const struct manager_governing *governing, struct json_object *object)

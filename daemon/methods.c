@@ -153,16 +153,19 @@ static int sampling_impossible(const struct methods_context *context, struct rep
 static int not_enough(const struct methods_context *context, struct reply *ret_reply, pid_t pid)
 {
 	struct manager_process process;
+	char reason[sizeof(process.reason) + sizeof(process.governing.backoff)];
 
 	if (manager_process(context->manager, pid, &process) < 0)
 		return not_tracked(context, ret_reply, pid);
+	governing_reason(&process, reason, sizeof(reason));
 	return reply_make(ret_reply, "io.mtld.NotEnoughObservations", "pid", integer(pid),
 	        "observations", counter(process.observations), "needed",
-	        integer(MTL_OBSERVATIONS_NEEDED), "reason", text_or_null(process.reason), "seconds",
+	        integer(MTL_OBSERVATIONS_NEEDED), "reason", text_or_null(reason), "seconds",
 	        isfinite(process.first_curve_seconds)
 	                ? integer(llround(ceil(process.first_curve_seconds)))
 	                : NULL,
-	        "basis", text_or_null(process.first_curve_basis), NULL);
+	        "basis", text_or_null(process.first_curve_basis), "state",
+	        json_text(process.state), NULL);
 }
 
 int method_refused(const struct methods_context *context, struct reply *ret_reply, pid_t pid, int r)

@@ -259,6 +259,8 @@ void tracked_tick(struct tracked *tracked)
 	if (tracked->state == TRACKED_EXITED)
 		return;
 	look_at_clock(tracked);
+	arrivals_note(&tracked->arrivals, tracked->store->total, tracked_cpu_seconds(tracked),
+	        source_now() / 1e9);
 	if (tracked_is_still(tracked))
 		return;
 	heed_exec(tracked);

@@ -13,6 +13,7 @@
 #include "births.h"
 #include "config.h"
 #include "deadlines.h"
+#include "first_curve.h"
 #include "governor.h"
 #include "history_ring.h"
 #include "instrument.h"
@@ -74,6 +75,7 @@ struct tracked {
 	struct rates rates; /* the manager follows them */
 	struct tracked_reuse reuse;
 	double observations_per_second;
+	struct arrivals arrivals;
 	struct tracked_rest rest;
 
 	struct backoff backoff;

@@ -49,9 +49,11 @@ static double first_curve(const struct tracked *tracked, char *ret_basis, size_t
 	        .observations = tracked->store->n_observations,
 	        .needed = MTL_OBSERVATIONS_NEEDED,
 	        .cpu_seconds = tracked_cpu_seconds(tracked),
-	        .wall_seconds = wall_seconds(tracked),
 	        .pace = tracked->governor.pace,
 	        .watch_seconds = deadlines_mean(&tracked->deadlines),
+	        .still = tracked_is_still(tracked),
+	        .arrivals = tracked->arrivals,
+	        .now = source_now() / 1e9,
 	};
 
 	if (tracked->state == TRACKED_PAUSED || tracked->state == TRACKED_EXITED) {

@@ -262,6 +262,24 @@ static void too_few_observations_tell_how_much_it_ran(void **state)
 	                                     "has used 12 ms of CPU time so far)\n");
 }
 
+/* There will be no more, so nobody waits for them, whatever --wait says. */
+static void too_few_of_a_process_that_has_ended_are_said_at_once(void **state)
+{
+	static const struct step script[] = {
+	        {ASK_CURVE, "{\"error\":\"io.mtld.NotEnoughObservations\",\"parameters\":{\"pid\":7,"
+	                    "\"observations\":12,\"needed\":60,\"reason\":\"the process has ended\","
+	                    "\"state\":\"exited\"}}\0"},
+	        {NULL, NULL},
+	};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	options.wait = 1000;
+	assert_int_equal(run(fixture, script, command_curve, &options), MTL_NOT_ENOUGH);
+	assert_string_equal(fixture->errors,
+	        "mtl: not enough yet: 12 of about 60 observations (the process has ended)\n");
+}
+
 static void what_is_not_tracked_cannot_be_untracked(void **state)
 {
 	static const struct step script[] = {
@@ -537,6 +555,7 @@ int main(void)
 	        SOCKET_TEST(what_is_not_tracked_is_tracked_and_waited_for),
 	        SOCKET_TEST(too_few_observations_are_status_3),
 	        SOCKET_TEST(too_few_observations_tell_how_much_it_ran),
+	        SOCKET_TEST(too_few_of_a_process_that_has_ended_are_said_at_once),
 	        SOCKET_TEST(what_is_not_tracked_cannot_be_untracked),
 	        SOCKET_TEST(watching_on_a_pipe_sets_curves_apart),
 	        SOCKET_TEST(a_process_that_is_not_there_is_said),

@@ -281,6 +281,18 @@ static void says_not_enough(void **state)
 	assert_error("NotEnoughObservations");
 	assert_int_equal(json_object_get_int(member_of(reply.parameters, "seconds")), 13);
 	assert_string_equal(string_of("basis"), "at 1 observation a second so far");
+	assert_string_equal(string_of("state"), process->state);
+	process->governing.n_backoff = 2;
+	strcpy(process->governing.backoff[0].text, "it waits for a CPU 50 % of the time it wants one");
+	strcpy(process->governing.backoff[1].text, "mtld takes too much");
+	call("Curve", "{\"pid\":100}");
+	assert_string_equal(string_of("reason"),
+	        "paused; it waits for a CPU 50 % of the time it wants one; mtld takes too much");
+	*process->reason = '\0';
+	process->governing.n_backoff = 1;
+	call("Curve", "{\"pid\":100}");
+	assert_string_equal(
+	        string_of("reason"), "it waits for a CPU 50 % of the time it wants one");
 	context.manager->curve_result = -EINVAL;
 	call("Curve", "{\"pid\":100}");
 	assert_error("InvalidParameter");

@@ -216,7 +216,7 @@ $(HELPERS): %: %.o $(BUILD)/libmtl.a
 
 MANUALS := $(patsubst packaging/man/%.in,$(BUILD)/man/%,$(wildcard packaging/man/*.in))
 SAID := $(BUILD)/mtl $(BUILD)/mtld packaging/usage.sh
-$(BUILD)/man/made: $(SAID) $(wildcard packaging/man/*) etc/mtld.conf daemon/io.mtld.varlink $(HEADERS)
+$(BUILD)/man/made: $(SAID) $(wildcard packaging/man/*) etc/mtld.conf daemon/io.mtld.varlink $(HEADERS) cli/top_keys.c
 	$(call say,MAN,$(@D))packaging/man/make.sh $(@D) $(VERSION) && touch $@
 $(BUILD)/completions/made: $(SAID) packaging/completions/make.sh
 	$(call say,GEN,$(@D))packaging/completions/make.sh $(@D) && touch $@

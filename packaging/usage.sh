@@ -5,7 +5,11 @@
 # manual pages and completions that are made from it:
 #
 #     command  NAME  OPERANDS  MEANING
-#     option   COMMAND  --NAME  ARGUMENT  MEANING     COMMAND "mtld": of that program
+#     option   COMMAND  --NAME  ARGUMENT  MEANING  VALUES     COMMAND "mtld": of that program
+#
+# VALUES are the words that a meaning lists as what an argument can be, apart by blanks: three or more with
+# "or" before the last, or each before its own meaning ("total: ...; fair: ..."). What may follow a word
+# ends it with a colon ("shards:").
 #
 # MTL and MTLD name the programs (default: those under $MTL_BUILD).
 
@@ -16,7 +20,18 @@ mtld=${MTLD:-${MTL_BUILD:-build}/mtld}
 # an argument is written in capitals; a meaning goes on in lines that are indented further
 options() { # COMMAND
     awk -v command="$1" '
-        function put() { if (name) printf "option\t%s\t%s\t%s\t%s\n", command, name, argument, meaning; name = "" }
+        function put() { if (name) printf "option\t%s\t%s\t%s\t%s\t%s\n", command, name, argument, meaning, values(meaning); name = "" }
+        function values(text,    n, parts, i, found, rest) {
+            if (argument !~ /^(NAME|FORMAT|METHOD|WHAT|COLUMN)$/) return ""
+            rest = text ~ /[(](default: )?auto[,:]/ ? " auto" : ""
+            gsub(/ *\([^)]*\)/, "", text)
+            n = split(text, parts, /; /)
+            for (i = 1; n > 1 && i <= n; i++) if (match(parts[i], /^[a-z0-9-]+: /)) found = found " " substr(parts[i], 1, RLENGTH - 2)
+            if (!found && match(text, /([a-z0-9-]+(:[A-Z]+)?, )+[a-z0-9-]+(:[A-Z]+)? or [a-z0-9-]+(:[A-Z]+)?/)) {
+                found = " " substr(text, RSTART, RLENGTH); gsub(/,/, "", found); gsub(/ or /, " ", found); gsub(/:[A-Z]+/, ":", found)
+            }
+            return substr(found rest, 2)
+        }
         /^  --/ {
             put()
             match($0, /^  --[a-z-]+/); name = substr($0, 3, RLENGTH - 2); $0 = substr($0, RLENGTH + 1)

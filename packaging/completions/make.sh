@@ -3,7 +3,7 @@
 #
 # make.sh DIRECTORY: completions for bash (DIRECTORY/bash/mtl, mtld), zsh (zsh/_mtl) and fish (fish/mtl.fish,
 # mtld.fish), from what the programs say of themselves (packaging/usage.sh): commands, their options, and after an option or in
-# an operand's place files or process numbers, as its name in the usage has it.
+# an operand's place the values it can have, files or process numbers, as its name in the usage has it.
 
 set -eu
 here=$(dirname "$0")
@@ -21,8 +21,9 @@ bash_completion() {
 # SPDX-License-Identifier: MIT
 # bash completion for mtl and mtld
 
-_mtl_reply() { # KIND
+_mtl_reply() { # KIND [VALUES]
     case $1 in
+    values) mapfile -t COMPREPLY < <(compgen -W "$2" -- "$cur") ;;
     file) mapfile -t COMPREPLY < <(compgen -f -- "$cur") && compopt -o filenames ;;
     directory) mapfile -t COMPREPLY < <(compgen -d -- "$cur") && compopt -o filenames ;;
     process) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && printf '%s ' [0-9]*)" -- "$cur") ;;
@@ -39,7 +40,7 @@ TOP
         $1 == "command" { commands = commands " " $2; operand[$2] = kind($3) }
         $1 == "option" { if (!($2 in options)) order[++n] = $2
             options[$2] = options[$2] " " $3
-            if ($4 && $4 !~ /^\[/) takes[$2] = takes[$2] sprintf("        %s) _mtl_reply %s; return ;;\n", $3, kind($4)) }
+            if ($4 && $4 !~ /^\[/) takes[$2] = takes[$2] sprintf("        %s) _mtl_reply %s; return ;;\n", $3, $6 ? "values \"" $6 "\"" : kind($4)) }
         END {
             print "_mtl_options() { # COMMAND: words, and what its operands are"
             print "    case $1 in"
@@ -78,13 +79,14 @@ zsh_completion() {
     printf '%s\n' '#compdef mtl mtld' '# SPDX-License-Identifier: MIT' ''
     awk -F '\t' "$kind"'
         function quoted(s) { gsub(/\047/, "\047\\\047\047", s); return s }
-        function clean(s) { gsub(/\[/, "(", s); gsub(/\]/, ")", s); gsub(/[:`]/, " ", s); return quoted(s) }
+        function clean(s) { gsub(/\[/, "(", s); gsub(/\]/, ")", s); gsub(/`/, "", s); gsub(/:/, "\\:", s); return quoted(s) }
+        function chosen(s) { gsub(/:/, "\\:", s); return "(" s ")" }
         function action(s) { k = kind(s); return k == "file" ? "_files" : k == "directory" ? "_files -/" : k == "process" ? "_pids" : k == "command" ? "_command_names -e" : k == "both" ? "{ _pids; _files }" : " " }
         $1 == "command" { commands = commands sprintf("        \047%s:%s\047\n", $2, clean($4)); operand[$2] = $3 }
         $1 == "option" { if (!($2 in options)) order[++n] = $2
             if (!$4) spec = sprintf("\047%s[%s]\047", $3, clean($5))
             else if ($4 ~ /^\[/) spec = sprintf("\047%s=-[%s]::file:_files\047", $3, clean($5))
-            else spec = sprintf("\047%s=[%s]:%s:%s\047", $3, clean($5), clean($4), action($4))
+            else spec = sprintf("\047%s=[%s]:%s:%s\047", $3, clean($5), clean($4), $6 ? chosen($6) : action($4))
             options[$2] = options[$2] "            " spec " \\\n" }
         END {
             printf "_mtl_command() {\n    case $1 in\n"
@@ -121,8 +123,8 @@ fish_completion() {
             if (k == "process" || k == "both") printf "complete -c mtl -n \047__fish_seen_subcommand_from %s\047 -a \047(__fish_complete_pids)\047\n", $2
             if (k == "file" || k == "both") printf "complete -c mtl -n \047__fish_seen_subcommand_from %s\047 -F\n", $2
             if (k == "command") printf "complete -c mtl -n \047__fish_seen_subcommand_from %s\047 -x -a \047(__fish_complete_subcommand)\047\n", $2 }
-        $1 == "option" && $2 != "mtld" { printf "complete -c mtl -n \047__fish_seen_subcommand_from %s\047 -l %s%s -d %s\n", $2, substr($3, 3), $4 && $4 !~ /^\[/ ? how($4) : "", quoted($5) }
-        $1 == "option" && $2 == "mtld" { printf "complete -c mtld -l %s%s -d %s\n", substr($3, 3), $4 ? how($4) : "", quoted($5) >>daemon }' "$facts"
+        $1 == "option" && $2 != "mtld" { printf "complete -c mtl -n \047__fish_seen_subcommand_from %s\047 -l %s%s -d %s\n", $2, substr($3, 3), $6 ? " -x -a " quoted($6) : $4 && $4 !~ /^\[/ ? how($4) : "", quoted($5) }
+        $1 == "option" && $2 == "mtld" { printf "complete -c mtld -l %s%s -d %s\n", substr($3, 3), $6 ? " -x -a " quoted($6) : $4 ? how($4) : "", quoted($5) >>daemon }' "$facts"
     printf '%s\n' "complete -c mtl -n __fish_use_subcommand -l socket -r -F -d 'where mtld listens'" \
         "complete -c mtl -n __fish_use_subcommand -l root -x -a '(__fish_complete_directories)' -d 'take /proc and /sys from below DIR'" \
         "complete -c mtl -n __fish_use_subcommand -l help -d 'show this help'" \

@@ -6,7 +6,7 @@
 #
 #     @COMMANDS@   of mtl, each with its options          @DAEMON@   options of mtld
 #     @KEYS@       of etc/mtld.conf, with their comments  @METHODS@  @ERRORS@  of io.mtld.varlink
-#     @FUNCTIONS@  of the headers, by their sections
+#     @FUNCTIONS@  of the headers, by their sections         @TABLEKEYS@  @TEXTKEYS@  of mtl top
 
 set -eu
 here=$(dirname "$0")
@@ -29,7 +29,8 @@ options() { # COMMAND
             if (argument ~ /^\[/) printf ".It Fl Fl %s%s\n", substr($3, 3), argument
             else if (argument) printf ".It Fl Fl %s Ar %s\n", substr($3, 3), argument
             else printf ".It Fl Fl %s\n", substr($3, 3)
-            meaning = toupper(substr($5, 1, 1)) substr($5, 2)
+            word = $5; sub(/[^a-z0-9-].*/, "", word) # one that is typed stays as it is
+            meaning = index(" " $6 " ", " " word " ") ? $5 : toupper(substr($5, 1, 1)) substr($5, 2)
             if (meaning !~ /[.)]$/) meaning = meaning "."
             print text(meaning)
         }
@@ -56,6 +57,18 @@ keys() {
         }
         /^# / { sub(/^# /, ""); comment = comment text($0) "\n"; next }
         { comment = "" }' "$top/etc/mtld.conf"
+}
+
+top_keys() { # TABLE: rows that have words for the help
+    awk -v table="$1" "$text"'
+        index($0, table "[] = {") { inside = 1 }
+        /^};/ { inside = 0 }
+        inside && match($0, /"[^"]+", "[^"]+", [a-z_]+}/) {
+            split(substr($0, RSTART, RLENGTH), part, "\"")
+            meaning = toupper(substr(part[4], 1, 1)) substr(part[4], 2) "."
+            keys = text(part[2]); gsub(/ /, "\\ ", keys)
+            printf ".It Ic \\&%s\n%s\n", keys, text(meaning)
+        }' "$top/cli/top_keys.c"
 }
 
 # comments above stay with what is below; a declaration may go over several lines
@@ -105,6 +118,8 @@ trap 'rm -rf "$facts" "$places"' EXIT
 commands >"$places/@COMMANDS@"
 options mtld >"$places/@DAEMON@"
 keys >"$places/@KEYS@"
+top_keys table_keys >"$places/@TABLEKEYS@"
+top_keys text_keys >"$places/@TEXTKEYS@"
 declared method >"$places/@METHODS@"
 declared error >"$places/@ERRORS@"
 functions >"$places/@FUNCTIONS@"

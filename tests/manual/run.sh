@@ -58,6 +58,34 @@ step "io.mtld.7 has every method" has_all "$work/io.mtld.7" < <(named method)
 step "io.mtld.7 has every error" has_all "$work/io.mtld.7" < <(named error)
 step "libmtl.3 has every function" has_all "$work/libmtl.3" < <(functions)
 
+values() { awk -F '\t' '$1 == "option" && $6 { for (i = split($6, word, " "); i > 0; i--) print $2, $3, word[i] }' "$work/usage" | sort -u; }
+values_are_taken() { # what is said to be a value is one: the programs refuse any other word
+    bad=0
+    while read -r name option value; do
+        program="$mtl $name"
+        [ "$name" != mtld ] || program=$build/mtld
+        [ "$name" != top ] || [ "$option" != --sort ] || ! grep -q "\"$value\"" cli/top_columns.c || continue # read on a terminal only
+        case $value in shards:) value=shards:0.1 ;; shards-size:) value=shards-size:100 ;; esac
+        if $program "$option" "$value" --help 2>&1 | grep -q -- "^  $option" && ! $program "$option" no-such --help >/dev/null 2>&1; then continue; fi
+        echo "$name $option $value" && bad=1
+    done < <(values)
+    [ "$(values | wc -l)" -ge 40 ] && return $bad
+}
+as_typed() { # no value is written in capitals
+    ! values | while read -r name option value; do
+        awk -v option="$option" -v value="$value" '
+            BEGIN { first = toupper(substr(value, 1, 1)) substr(value, 2) }
+            $1 == option { inside = 2 }
+            inside-- > 0 && match($0, "(^|[ ,])" first "([ ,:.]|$)") { print option ": " $0 }' "$work/mtl.1"
+    done | grep .
+}
+top_keys() { sed -nE 's/.*\{\{.*"([^"]+)", "[^"]+", [a-z_]+\}.*/\1/p' cli/top_keys.c; }
+has_keys() { [ "$(top_keys | wc -l)" -ge 20 ] && top_keys | while read -r keys; do grep -qF -- "     $keys" "$work/mtl.1" || { echo "no $keys"; return 1; }; done; }
+
+step "what arguments can be is known, and true" values_are_taken
+step "mtl.1 has it as it is typed" as_typed
+step "mtl.1 has the keys of mtl top" has_keys
+
 # --- completions
 
 completes() { # SHELL-WORDS... => WANTED: as bash does it, a blank-separated list
@@ -85,11 +113,16 @@ step "bash: a file" completes mtl trace "$work/d/o" '=>' "$work/d/one.trace"
 step "bash: a file after an option" completes mtl curve --plot "$work/d/o" '=>' "$work/d/one.trace"
 step "bash: a directory" completes mtl --root "$work/d" '=>' "$work/d"
 step "bash: a process" completes mtl curve $$ '=>' "$(cd /proc && compgen -W "$(echo [0-9]*)" -- $$ | tr '\n' ' ' | sed 's/ $//')"
+step "bash: a value" completes mtl trace --format l '=>' lackey
+step "bash: values" completes mtl partition --objective '' '=>' 'total fair guarantee'
 step "bash: mtld" completes mtld --self '=>' --self-test
 step "zsh: its syntax" zsh -n "$completions/zsh/_mtl"
 step "zsh: every option and command" all_in "$completions/zsh/_mtl"
+step "zsh: values" grep -q "'--objective=\\[.*\\]:WHAT:(total fair guarantee)'" "$completions/zsh/_mtl"
+step "zsh: colons" grep -qF 'shards\:R (of a share R of the lines)' "$completions/zsh/_mtl"
 step "fish: its syntax" fish --no-execute "$completions/fish/mtl.fish" "$completions/fish/mtld.fish"
 step "fish: every option and command" all_in "$completions/fish/mtl.fish"
 step "fish: a command" fish_completes "mtl cur" curve
+step "fish: values" fish_completes "mtl top --sort foot" footprint
 step "fish: its options" fish_completes "mtl untrack --ve" --version
 steps_total

@@ -149,19 +149,45 @@ static int add_event(struct table *table, struct json_object *event)
 	return table_add(table, cells, false);
 }
 
+/* /a.slice: 3 of 5 members are tracked (max_processes (8) are tracked) */
+static int add_group(struct table *table, struct json_object *group)
+{
+	char name[CELL / 2], reason[CELL / 4], text[CELL];
+	const char *cells[] = {"control group", text};
+	int n;
+
+	printable(object_text(group, "cgroup"), name, sizeof(name));
+	printable(object_text(group, "reason"), reason, sizeof(reason));
+	n = snprintf(text, sizeof(text), "%s: %.0f of %.0f members are tracked", name,
+	        object_number(group, "tracked"), object_number(group, "members"));
+	if (strcmp(reason, "-") != 0)
+		snprintf(text + n, sizeof(text) - n, " (%s)", reason);
+	return table_add(table, cells, false);
+}
+
+static int add_each(struct table *table, struct json_object *status, const char *key,
+        int (*add)(struct table *table, struct json_object *element))
+{
+	struct json_object *array = NULL;
+	int r = 0;
+
+	json_object_object_get_ex(status, key, &array);
+	for (size_t i = 0; r == 0 && array && i < json_object_array_length(array); i++)
+		r = add(table, json_object_array_get_idx(array, i));
+	return r;
+}
+
 static int show(struct json_object *status)
 {
 	static const struct table_column columns[] = {{NULL, LEFT, 0}, {NULL, LEFT, 25}};
 	_cleanup_(table_freep) struct table *table = NULL;
 	struct terminal terminal = terminal_describe(stdout);
 	int r = table_new(columns, 2, &terminal, &table);
-	struct json_object *events = NULL;
 
 	for (size_t i = 0; r == 0 && i < sizeof(properties) / sizeof(properties[0]); i++)
 		r = add_property(table, status, &properties[i]);
-	json_object_object_get_ex(status, "address_samples", &events);
-	for (size_t i = 0; r == 0 && events && i < json_object_array_length(events); i++)
-		r = add_event(table, json_object_array_get_idx(events, i));
+	r = r ?: add_each(table, status, "cgroups", add_group);
+	r = r ?: add_each(table, status, "address_samples", add_event);
 	for (size_t i = 0; r == 0 && i < sizeof(occasional) / sizeof(occasional[0]); i++)
 		if (has_value(status, &occasional[i]))
 			r = add_property(table, status, &occasional[i]);

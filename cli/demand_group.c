@@ -18,6 +18,7 @@
 
 #include "cleanup.h"
 #include "pid_set.h"
+#include "regular_file.h"
 #include "size.h"
 #include "terminal.h"
 
@@ -46,7 +47,7 @@ static void read_use(const char *root, struct member *member)
 
 	member->cpu_seconds = member->resident_bytes = NAN;
 	snprintf(path, sizeof(path), "%s/proc/%d/stat", root ?: "", member->pid);
-	file = fopen(path, "re");
+	file = regular_file_open(path);
 	if (!file || !fgets(text, sizeof(text), file) || !(end = strrchr(text, ')')))
 		return;
 	if (sscanf(end + 1,

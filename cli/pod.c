@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "regular_file.h"
 
 #define UID_LENGTH 36
 #define STATIC_UID_LENGTH 32
@@ -207,7 +208,7 @@ bool pod_of_process(const char *root, int pid, struct pod *ret_pod)
 
 	if (snprintf(path, sizeof(path), "%s/proc/%d/cgroup", root ?: "", pid) >= (int)sizeof(path))
 		return false;
-	file = fopen(path, "re");
+	file = regular_file_open(path);
 	if (!file)
 		return false;
 	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';

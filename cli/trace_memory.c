@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "regular_file.h"
 
 #define CGROUP "/sys/fs/cgroup"
 
@@ -26,7 +27,7 @@ static FILE *open_below(const char *root, const char *directory, const char *nam
 	char path[PATH_MAX];
 	int n = snprintf(path, sizeof(path), "%s%s/%s", root, directory, name);
 
-	return n < 0 || (size_t)n >= sizeof(path) ? NULL : fopen(path, "re");
+	return n < 0 || (size_t)n >= sizeof(path) ? NULL : regular_file_open(path);
 }
 
 static uint64_t available(const char *root)

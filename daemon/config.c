@@ -21,6 +21,7 @@
 #include "cleanup.h"
 #include "config.h"
 #include "ladder.h"
+#include "regular_file.h"
 
 #ifndef MTL_SYSCONFDIR
 #define MTL_SYSCONFDIR "/etc"
@@ -187,13 +188,17 @@ static int read_group(const struct key *key, const char *text, void *member)
 }
 
 /* high is the size of the member. */
+/* More of them come to those of lines before. */
 static int read_words(const struct key *key, const char *text, void *member)
 {
-	size_t length = strlen(text);
+	char *words = member;
+	size_t before = strlen(words), length = strlen(text);
 
-	if (length >= (size_t)key->high)
+	if (before + 1 + length >= (size_t)key->high)
 		return -ERANGE;
-	memcpy(member, text, length + 1);
+	if (before && length)
+		words[before++] = ' ';
+	memcpy(words + before, text, length + 1);
 	return 0;
 }
 
@@ -257,7 +262,7 @@ static const struct key keys[] = {
         KEY(top, AT_START, read_count, print_count, 0, 1000, "a whole number, 0 to 1000"),
         KEY(cgroups, AT_START, read_words, print_text, 0,
                 sizeof(((struct config *)0)->cgroups),
-                "control groups with blanks between them, at most 159 bytes"),
+                "control groups with blanks between them, at most 4094 bytes in all"),
         KEY(max_clients, AT_ONCE, read_count, print_count, 1, 4096, "a whole number, 1 to 4096"),
         KEY(ring_bytes, AT_START, read_power_of_two, print_count, 4096, 16 * MEBIBYTE,
                 "a power of two, 4096 to 16M (bytes, or with K or M)"),
@@ -304,7 +309,7 @@ void config_value(const struct config *config, unsigned index, char *ret_value, 
 
 static bool differ(const struct key *key, const struct config *a, const struct config *b)
 {
-	char texts[2][64];
+	char texts[2][sizeof(struct config)];
 
 	key->print((const char *)a + key->offset, texts[0], sizeof(texts[0]));
 	key->print((const char *)b + key->offset, texts[1], sizeof(texts[1]));
@@ -380,14 +385,19 @@ static int take_value(void *user, const char *section, const char *name, const c
 {
 	struct reading *reading = user;
 	size_t i = 0;
+	bool several, again;
 
 	while (i < N_KEYS && strcmp(keys[i].name, name) != 0)
 		i++;
+	several = i < N_KEYS && keys[i].read == read_words;
+	again = i < N_KEYS && reading->seen & 1u << i;
+	if (several && !again)
+		*((char *)&reading->config + keys[i].offset) = '\0';
 	if (!*section)
 		fail(reading, "key \"%s\" before the line [" SECTION "]", name);
 	else if (i == N_KEYS)
 		unknown_key(reading, name);
-	else if (reading->seen & 1u << i)
+	else if (again && !several)
 		fail(reading, "key \"%s\" occurs twice; keep one", name);
 	else if (keys[i].read(&keys[i], value, (char *)&reading->config + keys[i].offset) < 0)
 		fail(reading, "%s = \"%s\" is not accepted; it must be %s", name, value,
@@ -476,15 +486,18 @@ int config_read(
 int config_load(const char *path, struct config *config, char *ret_error, size_t error_size)
 {
 	const char *name = path ? path : DEFAULT_PATH;
-	_cleanup_fclose_ FILE *file = fopen(name, "re");
+	_cleanup_fclose_ FILE *file = regular_file_open(name);
+
+	int r;
 
 	if (!file && !path && errno == ENOENT)
 		return 0;
 	if (!file) {
-		int r = -errno;
-
-		snprintf(ret_error, error_size, "%s: %s", name, strerror(errno));
+		r = -errno;
+		snprintf(ret_error, error_size, "%s: %s", name,
+		        r == -EINVAL ? "this is not a regular file" : strerror(-r));
 		return r;
 	}
-	return config_read(file, name, config, ret_error, error_size);
+	r = config_read(file, name, config, ret_error, error_size);
+	return r < 0 ? r : 1;
 }

@@ -24,7 +24,7 @@ struct config {
 	unsigned max_exited;        /* dead processes whose curve is kept, 0..1023; default 256 */
 	unsigned max_processes;     /* tracked at once, 1..1024; default 64 */
 	unsigned top;               /* processes of most CPU time, tracked by themselves; default 0 */
-	char cgroups[160];          /* whose members are tracked, names with blanks between; "" */
+	char cgroups[4096];         /* whose members are tracked, names with blanks between; "" */
 	unsigned max_clients;       /* connections at once, 1..4096; default 128 */
 	unsigned ring_bytes;      /* per-CPU event ring, power of two, 4096..16 MiB; default 64K */
 	bool realtime;            /* arm from the target's own CPU, real-time; default yes */
@@ -36,7 +36,8 @@ struct config {
 void config_defaults(struct config *ret_config);
 
 /*
- * path NULL: the default file, which may be missing. An explicitly named file may not.
+ * path NULL: the default file, which may be missing. An explicitly named file may not. 1: it was read;
+ * 0: there is none, and nothing was changed.
  * On error: negative errno and a one-line message in ret_error (always NUL-terminated).
  */
 int config_load(const char *path, struct config *config, char *ret_error, size_t error_size);

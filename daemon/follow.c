@@ -77,17 +77,6 @@ static bool has_ended(const struct follow *follow, const struct entry *entry)
 	return proc_living_thread(follow->manager->root, entry->tracked->pid, &tid) < 0;
 }
 
-static void untrack_others(
-        struct follow *follow, const struct followed *group, const struct pid_set *set)
-{
-	struct manager *manager = follow->manager;
-
-	for (unsigned i = manager->n_entries; i-- > 0;)
-		if (has_left(manager->entries[i], group, set) &&
-		        !has_ended(follow, manager->entries[i]))
-			manager_forget(manager, manager->entries[i]);
-}
-
 static int members_of(struct follow *follow, struct followed *group, struct pid_set *ret_set)
 {
 	size_t hidden = 0;
@@ -105,6 +94,69 @@ static int members_of(struct follow *follow, struct followed *group, struct pid_
 		return r;
 	group->hidden = hidden;
 	return 0;
+}
+
+static void belongs_to(struct entry *entry, enum tracked_by by, const char *cgroup)
+{
+	char *name = cgroup ? strdup(cgroup) : NULL;
+
+	if (cgroup && !name)
+		return;
+	free(entry->cgroup);
+	entry->cgroup = name;
+	entry->by = by;
+}
+
+static bool is_chosen(const struct follow *follow, pid_t pid)
+{
+	for (size_t i = 0; i < follow->top.n; i++)
+		if ((pid_t)follow->top.processes[i].pid == pid)
+			return follow->top.processes[i].chosen;
+	return false;
+}
+
+/* Those of `entries` that another group has, or the top, are tracked on that account from now on. */
+static void pass_on(struct follow *follow, struct entry **entries, unsigned n)
+{
+	for (unsigned g = 0; g < follow->n_groups; g++) {
+		_cleanup_(pid_set_done) struct pid_set set = {0};
+
+		if (members_of(follow, follow->groups[g], &set) < 0)
+			continue;
+		for (unsigned i = 0; i < n; i++)
+			if (pid_set_has(&set, entries[i]->tracked->pid))
+				belongs_to(entries[i], BY_CGROUP, follow->groups[g]->name);
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (is_chosen(follow, entries[i]->tracked->pid))
+			belongs_to(entries[i], BY_TOP, NULL);
+}
+
+bool follow_takes(struct follow *follow, struct entry *entry)
+{
+	entry->by = BY_PID;
+	pass_on(follow, &entry, 1);
+	return entry->by != BY_PID;
+}
+
+static void untrack_others(
+        struct follow *follow, const struct followed *group, const struct pid_set *set)
+{
+	struct manager *manager = follow->manager;
+	struct entry *leaving[INDEX_MAX];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < manager->n_entries; i++)
+		if (has_left(manager->entries[i], group, set) &&
+		        !has_ended(follow, manager->entries[i]))
+			leaving[n++] = manager->entries[i];
+	for (unsigned i = 0; i < n; i++)
+		leaving[i]->by = BY_PID;
+	if (n > 0)
+		pass_on(follow, leaving, n);
+	for (unsigned i = 0; i < n; i++)
+		if (leaving[i]->by == BY_PID)
+			manager_forget(manager, leaving[i]);
 }
 
 static void look_at_group(struct follow *follow, struct followed *group)
@@ -152,7 +204,7 @@ static void obey(struct follow *follow, struct busiest_process *process)
 
 		process->chosen = r == 0;
 		process->refused = r == -ENOTSUP || r == -EACCES;
-	} else if (!process->chosen && alive && entry->by == BY_TOP) {
+	} else if (!process->chosen && alive && entry->by == BY_TOP && !follow_takes(follow, entry)) {
 		manager_forget(follow->manager, entry);
 	}
 }
@@ -213,25 +265,32 @@ static int on_look(sd_event_source *timer, uint64_t usec, void *userdata)
 	return 0;
 }
 
+/* By name, or by the directory it is. */
 static unsigned find_group(const struct follow *follow, const char *name)
 {
+	char path[PATH_MAX] = "";
 	unsigned i = 0;
 
-	while (i < follow->n_groups && strcmp(follow->groups[i]->name, name) != 0)
+	if (cgroup_find(follow->manager->root, name, path) < 0)
+		*path = '\0';
+	while (i < follow->n_groups && strcmp(follow->groups[i]->name, name) != 0 &&
+	        !(*path && strcmp(follow->groups[i]->path, path) == 0))
 		i++;
 	return i;
 }
 
-static int add_group(struct follow *follow, const char *name, bool configured)
+static int add_group(struct follow *follow, const char *text, bool configured)
 {
 	struct followed *group;
+	char name[sizeof(group->name)];
+	int r = cgroup_name(text, name, sizeof(name));
 
+	if (r < 0)
+		return r;
 	if (find_group(follow, name) < follow->n_groups)
 		return 0;
 	if (follow->n_groups == MANAGER_CGROUPS_MAX)
 		return -E2BIG;
-	if (strlen(name) >= sizeof(group->name))
-		return -ENAMETOOLONG;
 	group = calloc(1, sizeof(*group));
 	if (!group)
 		return -ENOMEM;
@@ -241,13 +300,15 @@ static int add_group(struct follow *follow, const char *name, bool configured)
 	return 0;
 }
 
-int follow_cgroup(struct follow *follow, const char *name)
+int follow_cgroup(struct follow *follow, const char *text)
 {
 	_cleanup_(pid_set_done) struct pid_set set = {0};
-	char path[PATH_MAX];
+	char name[MANAGER_CGROUP_NAME], path[PATH_MAX];
 	size_t hidden;
-	int r = cgroup_find(follow->manager->root, name, path);
+	int r = cgroup_name(text, name, sizeof(name));
 
+	if (r >= 0)
+		r = cgroup_find(follow->manager->root, name, path);
 	if (r >= 0)
 		r = cgroup_processes(path, &set, &hidden);
 	if (r >= 0)
@@ -259,15 +320,23 @@ int follow_cgroup(struct follow *follow, const char *name)
 	return sd_event_source_set_enabled(follow->timer, SD_EVENT_ON);
 }
 
-int follow_no_more(struct follow *follow, const char *name)
+int follow_no_more(struct follow *follow, const char *text)
 {
 	static const struct pid_set none;
-	unsigned i = find_group(follow, name);
+	char name[MANAGER_CGROUP_NAME];
+	struct followed *group;
+	unsigned i;
+	int r = cgroup_name(text, name, sizeof(name));
 
+	if (r < 0)
+		return r;
+	i = find_group(follow, name);
 	if (i == follow->n_groups)
 		return -ENOENT;
-	untrack_others(follow, follow->groups[i], &none);
-	drop_group(follow, i);
+	group = follow->groups[i];
+	follow->groups[i] = follow->groups[--follow->n_groups];
+	untrack_others(follow, group, &none);
+	free(group);
 	return 0;
 }
 

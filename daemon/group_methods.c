@@ -28,6 +28,8 @@ static int refused(
 	if (r == -EOPNOTSUPP)
 		snprintf(reason, sizeof(reason),
 		        "it is threaded: its processes are those of the domain above it");
+	else if (r == -EINVAL)
+		snprintf(reason, sizeof(reason), "it must be a path without ..; / is all of them");
 	else if (r == -E2BIG)
 		snprintf(reason, sizeof(reason),
 		        "%u control groups are followed, which is the limit",

@@ -125,7 +125,8 @@ struct manager *manager_free(struct manager *manager);
  */
 int manager_track(struct manager *manager, pid_t pid, double idle_seconds);
 
-/* -ENOENT: not tracked. */
+/* -ENOENT: not tracked. -EBUSY: not on account of its number, but of a control group or the top. A member
+ * of a group that is followed stays tracked, on that account. */
 int manager_untrack(struct manager *manager, pid_t pid);
 
 /*

@@ -26,7 +26,7 @@ struct entry {
 	struct manager *manager;
 	struct tracked *tracked;
 	sd_event_source *end; /* of its pidfd */
-	int pidfd;
+	int pidfd; /* -1: it has ended */
 	bool rests; /* did nothing of late, or has ended: is looked at once a second */
 	enum tracked_by by;
 	char *cgroup; /* NULL unless by one */
@@ -63,6 +63,9 @@ bool manager_is_alive(const struct entry *entry);
 /* manager_track.c: ends an entry and all that is known of it. */
 void manager_forget(struct manager *manager, struct entry *entry);
 void manager_free_entry(struct entry *entry);
+
+/* Nobody wants it by its number any more; a group that is followed, or the top, may. */
+void manager_release(struct manager *manager, struct entry *entry);
 
 /* Detaches the programs when nothing that lives is tracked. */
 void manager_rest_when_idle(struct manager *manager);

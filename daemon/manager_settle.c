@@ -72,7 +72,7 @@ static void forget_who_had_their_time(struct manager *manager, uint64_t now)
 {
 	for (unsigned i = manager->n_entries; i-- > 0;)
 		if (has_had_its_time(manager, manager->entries[i], now))
-			manager_forget(manager, manager->entries[i]);
+			manager_release(manager, manager->entries[i]);
 }
 
 static void settle_processes(struct manager *manager)

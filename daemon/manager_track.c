@@ -141,7 +141,9 @@ static int on_end(sd_event_source *source, int fd, uint32_t revents, void *userd
 	(void)revents;
 	tracked_exited(entry->tracked);
 	manager->by_index[entry->tracked->index] = NULL;
-	sd_event_source_set_enabled(entry->end, SD_EVENT_OFF);
+	entry->end = sd_event_source_disable_unref(entry->end);
+	close(entry->pidfd);
+	entry->pidfd = -1;
 	manager_rest_when_idle(manager);
 	forget_ended(manager);
 	return 0;
@@ -295,12 +297,22 @@ int manager_cgroup_at(struct manager *manager, unsigned index, struct manager_cg
 	return manager->follow ? follow_describe(manager->follow, index, ret_cgroup) : -ENOENT;
 }
 
+void manager_release(struct manager *manager, struct entry *entry)
+{
+	if (manager_is_alive(entry) && follow_takes(manager->follow, entry))
+		entry->tracked->idle_seconds = 0;
+	else
+		manager_forget(manager, entry);
+}
+
 int manager_untrack(struct manager *manager, pid_t pid)
 {
 	struct entry *entry = manager_find(manager, pid);
 
 	if (!entry)
 		return -ENOENT;
-	manager_forget(manager, entry);
+	if (manager_is_alive(entry) && entry->by != BY_PID)
+		return -EBUSY;
+	manager_release(manager, entry);
 	return 0;
 }

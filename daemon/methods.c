@@ -404,6 +404,22 @@ static int track(const struct methods_context *context, const struct peer *peer,
 	return r;
 }
 
+/* It would come back within a second or two, with nothing known of it. */
+static int tracked_otherwise(const struct manager_process *process, struct reply *ret_reply)
+{
+	char reason[2 * MANAGER_CGROUP_NAME + 96];
+
+	if (process->cgroup)
+		snprintf(reason, sizeof(reason),
+		        "it is tracked as a member of the control group %s: untrack cgroup:%s",
+		        process->cgroup, process->cgroup);
+	else
+		snprintf(reason, sizeof(reason),
+		        "it is tracked as one of the busiest: see top in mtld.conf");
+	return reply_make(ret_reply, "io.mtld.InvalidParameter", "parameter", json_text("pid"),
+	        "reason", json_text(reason), NULL);
+}
+
 static int untrack(const struct methods_context *context, const struct peer *peer,
         const struct arguments *arguments, struct reply *ret_reply)
 {
@@ -413,6 +429,8 @@ static int untrack(const struct methods_context *context, const struct peer *pee
 	if (r)
 		return r;
 	r = manager_untrack(context->manager, arguments->pid);
+	if (r == -EBUSY)
+		return tracked_otherwise(&process, ret_reply);
 	if (r < 0)
 		return method_refused(context, ret_reply, arguments->pid, r);
 	log_tracking(context, LOG_UNTRACKED, peer, &process);

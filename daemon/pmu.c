@@ -17,6 +17,7 @@
 #include "machine.h"
 #include "pmu_format.h"
 #include "proc.h"
+#include "regular_file.h"
 
 #define DEVICES "sys/bus/event_source/devices"
 
@@ -47,14 +48,13 @@ static int read_cpuinfo(const char *root, struct pmu_machine *machine)
 	struct cpu_identity identity = {0};
 	char path[PATH_MAX];
 	_cleanup_fclose_ FILE *file = NULL;
-	_cleanup_free_ char *line = NULL;
-	size_t size = 0;
+	char line[4096]; /* more of one is another */
 
 	snprintf(path, sizeof(path), "%s/proc/cpuinfo", root);
-	file = fopen(path, "re");
+	file = regular_file_open(path);
 	if (!file)
 		return -ENOENT;
-	while (getline(&line, &size, file) > 0) {
+	while (fgets(line, sizeof(line), file)) {
 		add_processor(&machine->online, line);
 		cpu_identity_line(&identity, line);
 	}

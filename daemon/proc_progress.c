@@ -13,6 +13,7 @@
 
 #include "cleanup.h"
 #include "proc.h"
+#include "regular_file.h"
 
 #define THREADS_MOST 64
 
@@ -127,7 +128,7 @@ int proc_waiting(const char *root, pid_t pid, double *ret_ran, double *ret_waite
 /* some avg10=12.10 avg60=3.41 avg300=0.78 total=49921023 */
 static double pressure_in(const char *path)
 {
-	_cleanup_fclose_ FILE *file = fopen(path, "re");
+	_cleanup_fclose_ FILE *file = regular_file_open(path);
 	double percent;
 
 	return file && fscanf(file, "some avg10=%lf", &percent) == 1 ? percent / 100 : NAN;

@@ -20,6 +20,7 @@ int reload_now(const struct reload *reload)
 {
 	struct config next;
 	char text[512];
+	bool is_there;
 	int r;
 
 	config_defaults(&next);
@@ -29,6 +30,7 @@ int reload_now(const struct reload *reload)
 		        "configuration not read again, the one before stays: %s", text);
 		return r;
 	}
+	is_there = r > 0;
 	if (reload->rung)
 		snprintf(next.rung, sizeof(next.rung), "%s", reload->rung);
 	r = server_prepare(reload->server, &next);
@@ -38,9 +40,9 @@ int reload_now(const struct reload *reload)
 		return r;
 	}
 	config_adopt(reload->config, &next, text, sizeof(text));
-	log_event(LOG_CONFIGURATION_READ, *text ? SD_WARNING : SD_NOTICE, NULL,
-	        "configuration read again%s%s", *text ? "; changes that wait for a restart: " : "",
-	        text);
+	log_event(LOG_CONFIGURATION_READ, *text || !is_there ? SD_WARNING : SD_NOTICE, NULL, "%s%s%s",
+	        is_there ? "configuration read again" : "there is no configuration file: the defaults count",
+	        *text ? "; changes that wait for a restart: " : "", text);
 	return 0;
 }
 

@@ -23,6 +23,7 @@
 
 #include "cleanup.h"
 #include "pid_set.h"
+#include "regular_file.h"
 
 #define CGROUP_USUAL_MOUNT "/sys/fs/cgroup"
 #define CGROUP_MOUNTS "/proc/mounts"
@@ -33,6 +34,36 @@ enum { CGROUP_HIERARCHIES = 3 };
 struct cgroup_hierarchy {
 	const char *type, *option;
 };
+
+/*
+ * A group has one name, whatever the slashes: "/a/b" for "a/b", "//a/./b/". -EINVAL: "" or one with
+ * "..". -ENAMETOOLONG.
+ */
+static inline int cgroup_name(const char *text, char *ret_name, size_t size)
+{
+	size_t length = 0;
+
+	if (!*text || size < sizeof("/"))
+		return *text ? -ENAMETOOLONG : -EINVAL;
+	for (const char *part = text; *part; part += strspn(part, "/")) {
+		size_t n = strcspn(part, "/");
+
+		if (n == 2 && strncmp(part, "..", 2) == 0)
+			return -EINVAL;
+		if (n > 0 && !(n == 1 && *part == '.')) {
+			if (length + 1 + n >= size)
+				return -ENAMETOOLONG;
+			ret_name[length++] = '/';
+			memcpy(ret_name + length, part, n);
+			length += n;
+		}
+		part += n;
+	}
+	if (length == 0)
+		ret_name[length++] = '/';
+	ret_name[length] = '\0';
+	return 0;
+}
 
 static inline bool cgroup_is_group(const char *path)
 {
@@ -110,7 +141,7 @@ static inline int cgroup_add_processes(const char *path, struct pid_set *set, si
 
 	if (snprintf(name, sizeof(name), "%s/cgroup.procs", path) >= (int)sizeof(name))
 		return -ENAMETOOLONG;
-	file = fopen(name, "re");
+	file = regular_file_open(name);
 	if (!file)
 		return -errno;
 	while (r == 0 && fscanf(file, "%d", &pid) == 1) {

@@ -25,12 +25,13 @@
 #include "cache_geometry.h"
 #include "cleanup.h"
 #include "json_fields.h"
+#include "regular_file.h"
 
 #define MACHINE_STATE "/var/lib/mtl"
 
 static inline bool machine_line(const char *path, char *ret_text, size_t size)
 {
-	_cleanup_fclose_ FILE *file = fopen(path, "re");
+	_cleanup_fclose_ FILE *file = regular_file_open(path);
 
 	if (!file || !fgets(ret_text, (int)size, file))
 		return false;
@@ -69,7 +70,7 @@ static inline struct cpu_identity machine_identity(const char *root)
 	char path[PATH_MAX], line[4096];
 
 	snprintf(path, sizeof(path), "%s/proc/cpuinfo", root ?: "");
-	file = fopen(path, "re");
+	file = regular_file_open(path);
 	while (file && fgets(line, sizeof(line), file) && *line != '\n')
 		cpu_identity_line(&identity, line);
 	return identity;

@@ -28,6 +28,12 @@ steps_total() {
     [ "$steps_failed" = 0 ] && [ "$steps_passed" -gt 0 ]
 }
 
+# is_true EXPRESSION [FILE]: of the one JSON object on standard input or in the file; nothing at all, which
+# pleases jq -e, is none
+is_true() {
+    jq -es "length == 1 and (.[0] | ($1))" ${2:+"$2"} >/dev/null
+}
+
 # die REASON...: what keeps the test from running at all is a failure, never a skip
 die() {
     echo "FAIL ${0#"$PWD"/}: $*" >&2

@@ -44,7 +44,7 @@ trap 'exit 1' INT TERM
 
 descriptors() { ls "/proc/$1/fd" | wc -l; }
 resident() { awk '/^RssAnon/ { print $2 }' "/proc/$1/status"; }
-status_is() { mtl status --json | jq -e "$1" >/dev/null; }
+status_is() { mtl status --json | is_true "$1"; }
 observing() { mtl list --json | jq "[.processes[] | select(.pid == $scan)][0].observations_per_second // 0 | round"; }
 
 # --- what comes and goes

@@ -61,7 +61,7 @@ dashboard() {
         sed 's/\$instance/.*/g; s/\$comm/.*/g; s/\$size/8388608/g; s/\$__rate_interval/1m/g' >"$work/expressions"
     [ "$(wc -l <"$work/expressions")" -gt 10 ] || return
     while read -r expression; do
-        curl -sS -G "http://127.0.0.1:$port/api/v1/query" --data-urlencode "query=$expression" | jq -e '.status == "success"' >/dev/null ||
+        curl -sS -G "http://127.0.0.1:$port/api/v1/query" --data-urlencode "query=$expression" | is_true '.status == "success"' ||
             { echo "$expression"; return 1; }
     done <"$work/expressions"
 }

@@ -33,7 +33,7 @@ has() {
 has_not() { ! has "$@" >/dev/null; }
 
 json() { # EXPRESSION
-    get "$url/curves.json" >"$work/body" && jq -e "$1" "$work/body" >/dev/null || { head -c 1500 "$work/body"; return 1; }
+    get "$url/curves.json" >"$work/body" && is_true "$1" "$work/body" || { head -c 1500 "$work/body"; return 1; }
 }
 
 questions() { # METHOD: how many there were

@@ -55,11 +55,11 @@ idle() {
 pid_of() { head -n 1 "$work/$1.pid"; }
 
 is() { # EXPRESSION: true of mtl list
-    mtl list --json | jq -e "$1" >/dev/null || { mtl list; mtl status --json | jq -c .cgroups; return 1; }
+    mtl list --json | is_true "$1" || { mtl list; mtl status --json | jq -c .cgroups; return 1; }
 }
 
 tracked_are() { is "[.processes[] | select(.state != \"exited\" and .tracked_by == \"$1\")] | length == $2"; }
-status_is() { mtl status --json | jq -e "$1" >/dev/null || { mtl status --json; return 1; }; }
+status_is() { mtl status --json | is_true "$1" || { mtl status --json; return 1; }; }
 
 descriptors() { ls "/proc/$mtld/fd" | wc -l; }
 few_descriptors() { [ "$(descriptors)" -le "$1" ] || { echo "$1 became $(descriptors)"; return 1; }; }
@@ -77,6 +77,24 @@ one_leaves() {
     echo "$leaver" >"$mount/cgroup.procs" && within 10 is "all(.processes[]; .pid != $leaver)"
 }
 
+by_its_group_only() { # untracked by its number it would come back, with nothing known of it
+    refuses 1 "member of the control group /${group##*/}" untrack "$(sed -n 2p "$work/$1.pid")"
+}
+
+called_alike() {
+    mtl track "cgroup://${group##*/}/" && mtl track "cgroup:$group" && status_is '.cgroups | length == 1'
+}
+
+# a group within the group has it, when the outer one is not followed any more: what is known of it stays
+passed_on() {
+    mkdir "$group/in" && groups="$group/in $groups" && idle 1 inner "$group/in" &&
+        mtl track "cgroup:/${group##*/}" && within 10 is "any(.processes[]; .pid == $(pid_of inner))" && sleep 2 &&
+        mtl track "cgroup:/${group##*/}/in" && mtl untrack "cgroup:/${group##*/}" &&
+        is "any(.processes[]; .pid == $(pid_of inner) and .cgroup == \"/${group##*/}/in\" and .wall_seconds > 1.5)"
+    result=$?
+    mtl untrack "cgroup:/${group##*/}/in" && kill -9 $(cat "$work/inner.pid") && within 10 rmdir "$group/in" && return $result
+}
+
 named_stay() { # who was named by its number stays when its group is not followed any more
     mtl track "$(sed -n 2p "$work/$1.pid")" && mtl untrack "cgroup:/${group##*/}" &&
         is '[.processes[] | select(.state != "exited")] | length == 1'
@@ -92,7 +110,10 @@ control_groups() { # NAME TYPE OPTION
     step "$1: mtl track cgroup:PATH" mtl track "cgroup:/${group##*/}"
     step "$1: members are tracked as they come, their curves kept as they end" members_come_and_go "$1"
     step "$1: who leaves is not tracked any more" one_leaves "$1"
+    step "$1: members are not untracked by their numbers" by_its_group_only "$1"
+    step "$1: a group has one name" called_alike
     step "$1: who was named stays" named_stay "$1"
+    step "$1: a group within it takes its members over" passed_on "$1"
     step "$1: removed while it is followed: forgotten" removed_while_tracked "$1"
     mtl list --json | jq -r '.processes[].pid' | xargs -r -n 1 "$mtl" untrack
 }

@@ -194,7 +194,7 @@ followed() {
         curve one a && curve two scan && said 2 '"decision":"change"'
     good=$?
     kill $watcher
-    wait $watcher && [ $good = 0 ] && tail -n 1 "$work/lines" | jq -e '.event == "ended"' >"$work/none" ||
+    wait $watcher && [ $good = 0 ] && tail -n 1 "$work/lines" | is_true '.event == "ended"' ||
         { cat "$work/lines" "$work/err"; return 1; }
 }
 step "a division follows files that change, and ends when told to" followed

@@ -39,7 +39,7 @@ upgrade_keeps_configuration() {
     [ "$(packaged mtld)" = "ii $new_version" ] || { packaged mtld; return 1; }
     cmp $conf conf.kept && active mtld.service mtld.socket || return 1
     [ "$(main_pid mtld.service)" != "$old" ] || { echo "mtld is still the old one"; return 1; }
-    timeout 20 mtl status --json >status.json && jq -e ".max_overhead == ${overhead%\%} / 100" status.json >/dev/null &&
+    timeout 20 mtl status --json >status.json && is_true ".max_overhead == ${overhead%\%} / 100" status.json &&
         timeout 20 systemctl stop mtld.service
 }
 

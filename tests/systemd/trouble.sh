@@ -5,7 +5,7 @@
 
 drop_in=/run/systemd/system/mtld.service.d
 
-says_max_processes() { timeout 20 mtl status --json | jq -e ".max_processes == $1" >/dev/null; }
+says_max_processes() { timeout 20 mtl status --json | is_true ".max_processes == $1"; }
 
 within_5_s() { # COMMAND...
     until_when=$(($(centiseconds) + 500))

@@ -155,6 +155,8 @@ int manager_untrack(struct manager *manager, pid_t pid)
 
 	if (!process)
 		return -ENOENT;
+	if (strcmp(process->tracked_by, "pid") != 0)
+		return -EBUSY;
 	*process = manager->processes[--manager->n_processes];
 	manager->n_untracked++;
 	return 0;

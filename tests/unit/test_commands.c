@@ -486,6 +486,9 @@ static void an_empty_list_says_what_to_do(void **state)
 	"{\"version\":\"1\",\"pid\":5,\"uptime_seconds\":3.5,\"rung\":\"none\","                   \
 	"\"reason\":\"no CAP_BPF\",\"calibration\":null,\"max_overhead\":0.01,"                    \
 	"\"max_daemon_cpu\":0.01,\"daemon_cpu\":null,\"processes\":0,\"max_processes\":64,"        \
+	"\"cgroups\":[{\"cgroup\":\"/a.slice\",\"members\":5,\"tracked\":3,\"reason\":"              \
+	"\"max_processes (3) are tracked\"},{\"cgroup\":\"/b\",\"members\":0,\"tracked\":0,"          \
+	"\"reason\":null}],"                                                                       \
 	"\"lost\":0,\"clients\":1}"
 
 static void a_status_without_calibration_is_told(void **state)
@@ -502,6 +505,9 @@ static void a_status_without_calibration_is_told(void **state)
 	assert_non_null(strstr(fixture->output, "no CAP_BPF"));
 	assert_non_null(strstr(fixture->output, "1 % of a target's CPU time"));
 	assert_null(strstr(fixture->output, "trap"));
+	assert_non_null(strstr(fixture->output,
+	        "/a.slice: 3 of 5 members are tracked (max_processes (3) are tracked)\n"));
+	assert_non_null(strstr(fixture->output, "/b: 0 of 0 members are tracked\n"));
 }
 
 static void a_status_as_json_is_the_reply(void **state)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "config.h"
 
@@ -254,18 +255,34 @@ static void accepts_odd_endings(void **state)
 	assert_int_equal(config.max_clients, 9);
 }
 
-static void loads_files(void **state)
+static void groups_add_up(void **state)
 {
 	struct config config;
 
 	(void)state;
 	config_defaults(&config);
+	read_text("[mtld]\ncgroups = /a b\ncgroups =\ncgroups = /c\n", &config);
+	assert_string_equal(config.cgroups, "/a b /c");
+}
+
+static void loads_files(void **state)
+{
+	struct config config;
+	char fifo[64];
+
+	(void)state;
+	snprintf(fifo, sizeof(fifo), "/tmp/mtld-test-%d.conf", getpid());
+	config_defaults(&config);
 	assert_int_equal(
 	        config_load("/nonexistent/mtld.conf", &config, problem, sizeof(problem)), -ENOENT);
 	assert_string_equal(problem, "/nonexistent/mtld.conf: No such file or directory");
 	assert_true(config_load("/", &config, problem, sizeof(problem)) < 0);
-	assert_int_equal(problem[0], '/');
-	assert_int_equal(config_load("etc/mtld.conf", &config, problem, sizeof(problem)), 0);
+	assert_string_equal(problem, "/: this is not a regular file");
+	assert_true(config_load("/dev/zero", &config, problem, sizeof(problem)) < 0);
+	assert_int_equal(mkfifo(fifo, 0600), 0); /* nobody writes */
+	assert_int_equal(config_load(fifo, &config, problem, sizeof(problem)), -EINVAL);
+	unlink(fifo);
+	assert_int_equal(config_load("etc/mtld.conf", &config, problem, sizeof(problem)), 1);
 }
 
 /* "#key = value" becomes "key = value"; prose starts with "# ". */
@@ -355,6 +372,7 @@ int main(void)
 	        cmocka_unit_test(refuses_lines),
 	        cmocka_unit_test(refuses_what_is_no_text),
 	        cmocka_unit_test(accepts_odd_endings),
+	        cmocka_unit_test(groups_add_up),
 	        cmocka_unit_test(loads_files),
 	        cmocka_unit_test(file_agrees_with_table),
 	        cmocka_unit_test(adopts_what_may_change),

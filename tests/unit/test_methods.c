@@ -203,6 +203,24 @@ static void tracks(void **state)
 	assert_int_equal(context.manager->n_untracked, 1);
 }
 
+static void untracks_by_the_name_it_has(void **state)
+{
+	struct manager_process *process = fake_process(context.manager, 100, USER);
+
+	(void)state;
+	process->tracked_by = "cgroup";
+	process->cgroup = "/a.slice";
+	call("Untrack", "{\"pid\":100}");
+	assert_error("InvalidParameter");
+	assert_non_null(strstr(json_object_get_string(member_of(reply.parameters, "reason")),
+	        "untrack cgroup:/a.slice"));
+	process->tracked_by = "top";
+	process->cgroup = NULL;
+	call("Untrack", "{\"pid\":100}");
+	assert_error("InvalidParameter");
+	assert_int_equal(context.manager->n_untracked, 0);
+}
+
 static void hides_dirty_names(void **state)
 {
 	struct manager_process *process = fake_process(context.manager, 100, USER);
@@ -508,6 +526,7 @@ int main(void)
 	        TEST(answers_observations),
 	        TEST(answers_history),
 	        TEST(tracks),
+	        TEST(untracks_by_the_name_it_has),
 	        TEST(hides_dirty_names),
 	        TEST(names_errors),
 	        TEST(says_not_enough),

@@ -114,6 +114,30 @@ static int show_table(const struct mtl_history *history, const struct terminal *
 
 /* --- plots over time */
 
+static const struct mtl_history_value *value_of(
+        const struct mtl_history_entry *entry, size_t which, bool footprint)
+{
+	return footprint ? &entry->footprint : &entry->misses[which];
+}
+
+/* Anything at all: there is something to draw. */
+static bool is_known(const struct mtl_history *history, size_t which, bool footprint)
+{
+	for (size_t i = 0; i < history->n_entries; i++)
+		if (!isnan(value_of(&history->entries[i], which, footprint)->value))
+			return true;
+	return false;
+}
+
+static bool is_any_known(const struct mtl_history *history)
+{
+	bool known = is_known(history, 0, true);
+
+	for (size_t i = 0; i < history->n_sizes; i++)
+		known = known || is_known(history, i, false);
+	return known;
+}
+
 static double minutes_of(const struct mtl_history_entry *entry)
 {
 	return -entry->seconds_ago / 60;
@@ -145,8 +169,7 @@ static size_t points_of(const struct mtl_history *history, size_t which, bool fo
 
 	for (size_t i = 0; i < history->n_entries; i++) {
 		const struct mtl_history_entry *e = &history->entries[i];
-		const struct mtl_history_value *value =
-		        footprint ? &e->footprint : &e->misses[which];
+		const struct mtl_history_value *value = value_of(e, which, footprint);
 		double end = minutes_of(e), begin = end - e->wall_seconds / 60;
 
 		if (n > 0 && begin > log2(ret_points[n - 1].size_bytes) + 1.0 / 60)
@@ -172,6 +195,9 @@ static int plot_one(const struct mtl_history *history, size_t which, bool footpr
 
 	if (!points)
 		return -ENOMEM;
+	if (!is_known(history, which, footprint))
+		return 0;
+	putchar('\n');
 	curve.n_points = points_of(history, which, footprint, points);
 	if (!footprint)
 		snprintf(caption, sizeof(caption), "misses per second of CPU time at %s",
@@ -195,10 +221,10 @@ static int show(const struct mtl_history *history)
 		return 0;
 	}
 	r = show_table(history, &terminal);
-	for (size_t i = 0; r == 0 && i <= history->n_sizes; i++) {
-		putchar('\n');
+	for (size_t i = 0; r == 0 && i <= history->n_sizes; i++)
 		r = plot_one(history, i ? i - 1 : 0, i == 0, &terminal);
-	}
+	if (r == 0 && !is_any_known(history))
+		puts("\nnothing to draw: in none of these times was there a curve");
 	return r;
 }
 
@@ -260,11 +286,11 @@ int history_output(struct json_object *object, const struct options *options)
 		return complain(MTL_FAILED, "the history cannot be read: %s",
 		        r < 0 ? error : "too many sizes");
 	if (options->plot)
-		code = history->n_entries
+		code = is_any_known(history)
 		               ? picture(history, options->plot)
-		               : complain(MTL_NOT_ENOUGH,
-		                         "nothing to draw yet: the first entry comes after "
-		                         "10 to 60 s");
+		               : complain(MTL_NOT_ENOUGH, "nothing to draw yet: there has been no "
+		                                          "curve, and the first "
+		                                          "entry comes after 10 to 60 s");
 	if (code != MTL_DONE)
 		return code;
 	if (options->json)

@@ -82,6 +82,14 @@ as_typed() { # no value is written in capitals
 top_keys() { sed -nE 's/.*\{\{.*"([^"]+)", "[^"]+", [a-z_]+\}.*/\1/p' cli/top_keys.c; }
 has_keys() { [ "$(top_keys | wc -l)" -ge 20 ] && top_keys | while read -r keys; do grep -qF -- "     $keys" "$work/mtl.1" || { echo "no $keys"; return 1; }; done; }
 
+of_one_process() { # what mtl curve refuses of several processes
+    for option in csv watch record history; do
+        $mtl curve --$option ${words[$option]:-} 1 2 2>&1 | grep -q 'are for one process' || { echo "--$option is taken"; return 1; }
+        awk -F '\t' -v option="--$option" '$2 == "curve" && $3 == option && $5 ~ /of one process only/ { found = 1 } END { exit !found }' "$work/usage" || { echo "--$option does not say it"; return 1; }
+    done
+}
+declare -A words=([record]=$work/record)
+step "mtl curve --help says what is of one process only" of_one_process
 step "what arguments can be is known, and true" values_are_taken
 step "mtl.1 has it as it is typed" as_typed
 step "mtl.1 has the keys of mtl top" has_keys

@@ -262,13 +262,45 @@ static void too_few_observations_tell_how_much_it_ran(void **state)
 	                                     "has used 12 ms of CPU time so far)\n");
 }
 
+#define ASK_HISTORY "{\"method\":\"io.mtld.History\",\"parameters\":{\"pid\":7}}"
+#define HISTORY(footprint, misses)                                                                 \
+	"{\"parameters\":{\"history\":{\"pid\":7,\"comm\":\"prog\",\"window_seconds\":30.0,"       \
+	"\"sizes\":["                                                                              \
+	"4194304.0],\"entries\":[{\"seconds_ago\":10.0,\"wall_seconds\":10.0,\"cpu_seconds\":1.0," \
+	"\"changed\":false,\"reason\":\"too few observations\",\"footprint_bytes\":" footprint     \
+	",\"footprint_low\":" footprint ",\"footprint_high\":" footprint                           \
+	",\"misses\":[{\"misses_per_second\":" misses ",\"low\":" misses ",\"high\":" misses       \
+	"}]}]}}}"
+
+static void a_history_draws_only_what_is_known(void **state)
+{
+	static const struct step unknown[] = {
+	        {ASK_HISTORY, HISTORY("null", "null") "\0"}, {NULL, NULL}};
+	static const struct step known[] = {
+	        {ASK_HISTORY, HISTORY("1048576.0", "null") "\0"}, {NULL, NULL}};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	options.history = true;
+	assert_int_equal(run(fixture, unknown, command_curve, &options), MTL_DONE);
+	assert_non_null(strstr(fixture->output, "too few observations"));
+	assert_non_null(strstr(fixture->output, "\n\nnothing to draw: in none of these times was "
+	                                        "there a curve\n"));
+	assert_null(strstr(fixture->output, "minutes before now"));
+	assert_int_equal(run(fixture, known, command_curve, &options), MTL_DONE);
+	assert_non_null(strstr(fixture->output, "footprint (minutes before now)"));
+	assert_null(strstr(fixture->output, "misses per second of CPU time at"));
+	assert_null(strstr(fixture->output, "nothing to draw"));
+}
+
 /* There will be no more, so nobody waits for them, whatever --wait says. */
 static void too_few_of_a_process_that_has_ended_are_said_at_once(void **state)
 {
 	static const struct step script[] = {
-	        {ASK_CURVE, "{\"error\":\"io.mtld.NotEnoughObservations\",\"parameters\":{\"pid\":7,"
-	                    "\"observations\":12,\"needed\":60,\"reason\":\"the process has ended\","
-	                    "\"state\":\"exited\"}}\0"},
+	        {ASK_CURVE,
+	                "{\"error\":\"io.mtld.NotEnoughObservations\",\"parameters\":{\"pid\":7,"
+	                "\"observations\":12,\"needed\":60,\"reason\":\"the process has ended\","
+	                "\"state\":\"exited\"}}\0"},
 	        {NULL, NULL},
 	};
 	struct fixture *fixture = *state;
@@ -561,6 +593,7 @@ int main(void)
 	        SOCKET_TEST(what_is_not_tracked_is_tracked_and_waited_for),
 	        SOCKET_TEST(too_few_observations_are_status_3),
 	        SOCKET_TEST(too_few_observations_tell_how_much_it_ran),
+	        SOCKET_TEST(a_history_draws_only_what_is_known),
 	        SOCKET_TEST(too_few_of_a_process_that_has_ended_are_said_at_once),
 	        SOCKET_TEST(what_is_not_tracked_cannot_be_untracked),
 	        SOCKET_TEST(watching_on_a_pipe_sets_curves_apart),

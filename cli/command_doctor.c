@@ -95,9 +95,12 @@ static struct json_object *rung_named(struct json_object *rungs, const char *nam
 	return NULL;
 }
 
-/* Appends what the rungs above the chosen one would add, as far as they do not work. */
+/* Appends what the rungs above the chosen one would add, as far as they do not work. Where nothing
+ * works, what would mend that comes first, and is in the verdict. */
 static void add_gains(struct json_object *rungs, const char *chosen, char *text, size_t size)
 {
+	if (strcmp(chosen, NONE) == 0)
+		return;
 	for (size_t i = 0; i < json_object_array_length(rungs); i++) {
 		struct json_object *rung = json_object_array_get_idx(rungs, i);
 		const char *name = object_text(rung, "name"), *gain = object_text(rung, "gain");
@@ -107,6 +110,38 @@ static void add_gains(struct json_object *rungs, const char *chosen, char *text,
 		if (!rung_works(rung) && *gain)
 			text_append(text, size, " The rung %s would add %s.", name, gain);
 	}
+}
+
+/* Of a virtual machine files never tell whether its watchpoints fire. */
+static bool only_a_try_tells(struct json_object *answer)
+{
+	struct json_object *processor;
+
+	return json_object_object_get_ex(answer, "processor", &processor) &&
+	       strcmp(object_text(processor, "virtual"), "true") == 0;
+}
+
+static void write_chosen(struct json_object *answer, struct json_object *rung, bool dump,
+        char *ret_text, size_t size)
+{
+	const char *name = object_text(rung, "name");
+
+	if (!dump)
+		snprintf(ret_text, size, "Sampling works here: rung %s.", name);
+	else if (only_a_try_tells(answer))
+		snprintf(ret_text, size,
+		        "Only a try there tells whether sampling works there (mtl doctor): it is a "
+		        "virtual machine, and many hypervisors swallow watchpoints. Its files "
+		        "promise "
+		        "the rung %s.",
+		        name);
+	else
+		snprintf(ret_text, size, "Sampling should work there: rung %s.", name);
+	if (strcmp(object_text(rung, "run_on_hardware"), "false") == 0)
+		text_append(ret_text, size,
+		        " This rung has never yet been run on hardware: no machine that has it was "
+		        "at "
+		        "hand; `--rung " LOWEST "` does without it.");
 }
 
 /* "Sampling works here: rung watchpoints." or what keeps it from working. */
@@ -121,8 +156,7 @@ static void write_verdict(struct json_object *answer, struct json_object *rungs,
 	const char *fix = object_text(rung, "fix");
 
 	if (strcmp(chosen, NONE) != 0)
-		snprintf(ret_text, size, "Sampling %s %s: rung %s.", dump ? "should work" : "works",
-		        where, chosen);
+		write_chosen(answer, rung_named(rungs, chosen), dump, ret_text, size);
 	else
 		snprintf(ret_text, size, "%s%s %s %s: %s.%s%s%s", wanted ? "The rung " : "Sampling",
 		        wanted ?: "", wanted ? "cannot be had" : "is impossible", where,

@@ -360,7 +360,8 @@ static int judge(const struct phase *hot, unsigned slots, char *ret_error, size_
 		counts->stray_traps <= counts->traps / 10)
 		return 0;
 	snprintf(ret_error, error_size,
-		"self-test: %lu arms of %u slots on a hot line gave %lu first traps and %lu more%s%s",
+		"self-test: %lu times %u watchpoints on a line that is written all the time gave %lu traps, and "
+		"%lu beyond one each%s%s",
 		counts->arms, slots, counts->hits, counts->stray_traps,
 		counts->error ? ": " : "", counts->error ? strerror(-counts->error) : "");
 	if (counts->error)

@@ -14,6 +14,7 @@
 
 #include "cleanup.h"
 #include "code_heat.h"
+#include "perf_open.h"
 #include "pmu.h"
 #include "pmu_trial.h"
 #include "proc.h"
@@ -26,11 +27,7 @@ static void refuse(struct ladder_outcome *outcome, const char *reason, const cha
 
 static const char *fix_for_refusal(const char *root)
 {
-	if (proc_paranoid_wants_admin(proc_paranoid(root)))
-		return "run mtld as root, or give it CAP_SYS_ADMIN: with kernel.perf_event_paranoid at 3 "
-		       "or more, CAP_PERFMON is not enough (or lower it to 2)";
-	return "run mtld as root (systemctl start mtld), or with CAP_BPF, CAP_PERFMON and "
-	       "CAP_SYS_PTRACE";
+	return proc_paranoid_wants_admin(proc_paranoid(root)) ? PERF_FIX_ADMIN : PERF_FIX_PERFMON;
 }
 
 static void no_source(struct ladder_outcome *outcome, const char *root, int r, const char *error)
@@ -52,7 +49,8 @@ static const char *fix_for_calibration(const char *root, int r)
 	if (r == -EACCES || r == -EPERM)
 		return fix_for_refusal(root);
 	if (r == -EIO)
-		return "use another type of host, or bare metal; gdb's `watch` would show the same";
+		return "use another type of host, or bare metal; what works here: `mtl trace`, and all of mtl "
+		       "in an emulated machine (tests/machine/run.sh of a checkout, `make demo`)";
 	if (r == -EAGAIN)
 		return "start mtld again when the machine is less busy; if this stays so, use another type of host";
 	return "";

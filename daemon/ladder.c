@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "perf_open.h"
 #include "proc.h"
 
 #define NOT_TRIED "by what its files say, not tried"
@@ -21,13 +22,14 @@
 
 static const struct {
 	const char *name, *gain;
+	bool proven;
 } descriptions[N_RUNGS] = {
-        [RUNG_PEBS] = {"pebs", GAIN_ADDRESSES},
-        [RUNG_IBS] = {"ibs", GAIN_ADDRESSES},
+        [RUNG_PEBS] = {"pebs", GAIN_ADDRESSES, false},
+        [RUNG_IBS] = {"ibs", GAIN_ADDRESSES, false},
         [RUNG_COUNTERS] = {"counters",
-                "true miss ratios: misses per memory access (never yet run on hardware)"},
-        [RUNG_WATCHPOINTS] = {"watchpoints", "miss curves, in misses per second"},
-        [RUNG_NONE] = {"none", ""},
+                "true miss ratios: misses per memory access (never yet run on hardware)", false},
+        [RUNG_WATCHPOINTS] = {"watchpoints", "miss curves, in misses per second", true},
+        [RUNG_NONE] = {"none", "", true},
 };
 
 enum rung_index ladder_rung_named(const char *name)
@@ -59,6 +61,11 @@ __attribute__((format(printf, 2, 3))) static void add_reason(
 	va_start(arguments, format);
 	vsnprintf(rung->reason + length, sizeof(rung->reason) - length, format, arguments);
 	va_end(arguments);
+}
+
+static const char *where(const struct pmu_machine *machine)
+{
+	return machine->dump ? "there" : "here";
 }
 
 /* --- what the files promise */
@@ -137,8 +144,7 @@ static void promise_pebs(const struct ladder_facts *facts, struct rung *rung)
 	} else if (core_precise(machine) == 0) {
 		judge(rung, false,
 		        machine->hypervisor
-		                ? "let the hypervisor pass PEBS through (KVM: Ice Lake servers "
-		                  "and later), or use bare metal"
+		                ? PMU_PEBS_IN_GUESTS
 		                : "update microcode and kernel; the kernel's log says why PEBS is "
 		                  "off",
 		        "the PMU counts, but takes no precise samples (caps/max_precise is 0)%s",
@@ -189,12 +195,38 @@ static void promise_counters(const struct ladder_facts *facts, struct rung *rung
 		        processor(facts->machine, text, sizeof(text)));
 }
 
+/* What keeps mtld from the machine of a dump altogether, by its files. */
+static bool unfit(const struct pmu_machine *machine, struct rung *rung)
+{
+	const unsigned *kernel = machine->kernel;
+
+	if (machine->foreign)
+		judge(rung, false, "",
+		        "not x86-64, and mtl supports nothing else: /proc/cpuinfo names neither "
+		        "vendor "
+		        "nor family");
+	else if (kernel[0] && (kernel[0] < 6 || (kernel[0] == 6 && kernel[1] < 1)))
+		judge(rung, false, "use Linux 6.1 or later",
+		        "its kernel is Linux %u.%u, and mtld is made for 6.1 and later", kernel[0],
+		        kernel[1]);
+	else if (machine->no_types)
+		judge(rung, false,
+		        "use a kernel with CONFIG_DEBUG_INFO_BTF=y (Debian's kernels have it)",
+		        "the kernel offers no type information (/sys/kernel/btf/vmlinux is "
+		        "missing)");
+	else
+		return false;
+	return true;
+}
+
 static void promise_watchpoints(const struct ladder_facts *facts, struct rung *rung)
 {
 	const struct ladder_outcome *outcome = facts->watchpoints;
 
 	if (outcome)
 		judge(rung, outcome->works, outcome->fix, "%s", outcome->reason);
+	else if (unfit(facts->machine, rung))
+		return;
 	else if (facts->machine->hypervisor)
 		judge(rung, true, "",
 		        "the processor has debug registers; whether they fire under this "
@@ -219,7 +251,8 @@ static void qualify(const struct pmu_machine *machine, struct rung *rung)
 		        "; for root or CAP_SYS_ADMIN only (kernel.perf_event_paranoid is %d)",
 		        machine->paranoid);
 	if (!strcmp(machine->lockdown, "confidentiality"))
-		add_reason(rung, "; lockdown (confidentiality) leaves mtld what it needs");
+		add_reason(rung, "; lockdown (confidentiality) leaves mtld what it needs outside a "
+		                 "container");
 }
 
 /* --- trials */
@@ -268,7 +301,7 @@ static void judge_pmu_rung(
 		try_rung(facts, index, rung);
 	if (rung->works && !watchpoints->works)
 		judge(rung, false, watchpoints->fix,
-		        "it needs watchpoints too, which do not work here");
+		        "it needs watchpoints too, which do not work %s", where(facts->machine));
 	if (rung->works && facts->unused[index])
 		add_reason(rung, "; not used: %s", facts->unused[index]);
 }
@@ -292,6 +325,7 @@ void ladder_judge(
 
 	for (int i = 0; i < N_RUNGS; i++) {
 		rungs[i].name = descriptions[i].name;
+		rungs[i].proven = descriptions[i].proven;
 		snprintf(rungs[i].gain, sizeof(rungs[i].gain), "%s", descriptions[i].gain);
 		if (facts->unused[i])
 			snprintf(rungs[i].gain, sizeof(rungs[i].gain), "%s (but %s)",
@@ -305,8 +339,12 @@ void ladder_judge(
 		judge_pmu_rung(facts, i, &ladder);
 	for (int i = 0; i < RUNG_NONE && !facts->watchpoints; i++)
 		qualify(facts->machine, &rungs[i]);
+	for (int i = 0; i < RUNG_NONE && facts->machine->foreign; i++)
+		if (unfit(facts->machine, &rungs[i]))
+			*rungs[i].gain = 0;
 	choose(facts, forced, &ladder);
-	judge(&rungs[RUNG_NONE], true, "", "%s",
-	        ladder.chosen == RUNG_NONE ? "nothing else works here" : "not needed");
+	judge(&rungs[RUNG_NONE], true, "", "not needed");
+	if (ladder.chosen == RUNG_NONE)
+		judge(&rungs[RUNG_NONE], true, "", "nothing else works %s", where(facts->machine));
 	*ret_ladder = ladder;
 }

@@ -19,6 +19,7 @@ struct rung {
 	char reason[320]; /* why, or why not */
 	char fix[256];    /* what would make it work; "": nothing would, or nothing is needed */
 	char gain[288];   /* what it gives beyond the rungs below; "": never to be had here */
+	bool proven;      /* it has been run on hardware, ever */
 };
 
 struct ladder {

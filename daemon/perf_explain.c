@@ -35,12 +35,9 @@ struct row {
 
 static const struct row rows[] = {
         {EACCES, PARANOID_3 | NOT_ADMIN,
-                "kernel.perf_event_paranoid at 3 or more asks for CAP_SYS_ADMIN; CAP_PERFMON is "
-                "not enough",
-                "run mtld as root, give it CAP_SYS_ADMIN, or set kernel.perf_event_paranoid to 2"},
+                "kernel.perf_event_paranoid at 3 or more asks for CAP_SYS_ADMIN", PERF_FIX_ADMIN},
         {EACCES, NOT_PERFMON, "events of other processes need CAP_PERFMON, which mtld has not",
-                "run mtld as root (systemctl start mtld), or with CAP_BPF, CAP_PERFMON and "
-                "CAP_SYS_PTRACE"},
+                PERF_FIX_PERFMON},
         {EACCES, ALWAYS, "a security module refuses performance events",
                 "allow mtld perf_event open in the policy of the security module (see the kernel's "
                 "log)"},
@@ -48,21 +45,20 @@ static const struct row rows[] = {
                 "the kernel is locked down (confidentiality), which forbids this event",
                 "boot without lockdown=confidentiality, or use watchpoints without it"},
         {EPERM, NOT_PERFMON, "events of other processes need CAP_PERFMON, which mtld has not",
-                "run mtld as root (systemctl start mtld), or with CAP_BPF, CAP_PERFMON and "
-                "CAP_SYS_PTRACE"},
+                PERF_FIX_PERFMON},
         {EPERM, ALWAYS, "perf_event_open() is forbidden, as by the seccomp filter of a container",
                 "allow the system calls perf_event_open and bpf in the container's seccomp "
                 "profile"},
         {ENOENT, VIRTUAL, "the hypervisor offers no PMU that has this event",
-                "let the hypervisor pass a virtual PMU through, or use bare metal"},
+                "let the hypervisor pass a virtual PMU through (KVM: -cpu host,pmu=on), or use "
+                "bare metal"},
         {ENOENT, ALWAYS,
                 "the PMU of this CPU has no such event, or the kernel has no driver for it", ""},
         {ENODEV, ALWAYS, "the CPU is offline, or its PMU is gone", ""},
         {EOPNOTSUPP, PRECISE | VIRTUAL,
                 "this virtual machine has no precise events (PEBS), so samples have no data "
                 "address",
-                "let the hypervisor pass PEBS through (KVM: Ice Lake servers and later), or use "
-                "bare metal"},
+                PMU_PEBS_IN_GUESTS},
         {EOPNOTSUPP, PRECISE,
                 "this CPU has no precise events (PEBS), so samples have no data address",
                 "see whether the firmware or a microcode erratum has switched PEBS off (the "

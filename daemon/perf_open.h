@@ -2,6 +2,19 @@
 #ifndef MTLD_PERF_OPEN_H
 #define MTLD_PERF_OPEN_H
 
+/* What an operator can do. With a CPU that can migrate QEMU leaves PEBS out
+ * (IA32_PERF_CAPABILITIES); KVM has it for processors that write its records through the guest's
+ * own tables (pebs_ept). */
+#define PMU_PEBS_IN_GUESTS                                                                         \
+	"let the hypervisor pass PEBS through (KVM: -cpu host,migratable=no,pmu=on, on Ice Lake "  \
+	"servers and later with Linux 6.1 or later), or use bare metal"
+/* kernel.perf_event_paranoid at 3 or more */
+#define PERF_FIX_ADMIN                                                                             \
+	"run mtld as root (systemctl start mtld), or with CAP_SYS_ADMIN and CAP_SYS_PTRACE: with " \
+	"kernel.perf_event_paranoid at 3 or more, CAP_PERFMON is not enough"
+#define PERF_FIX_PERFMON                                                                           \
+	"run mtld as root (systemctl start mtld), or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE"
+
 /* Opening one event on one CPU, and saying why the kernel refused it. */
 
 #include <stddef.h>

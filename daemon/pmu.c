@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cleanup.h"
 #include "machine.h"
@@ -41,8 +42,8 @@ static void add_processor(cpu_set_t *online, const char *line)
 		CPU_SET(cpu, online);
 }
 
-/* The first processor speaks for all of them (cpu_identity_line()): hybrid ones share vendor, family
- * and model. */
+/* The first processor speaks for all of them (cpu_identity_line()): hybrid ones share vendor,
+ * family and model. */
 static int read_cpuinfo(const char *root, struct pmu_machine *machine)
 {
 	struct cpu_identity identity = {0};
@@ -58,6 +59,7 @@ static int read_cpuinfo(const char *root, struct pmu_machine *machine)
 		add_processor(&machine->online, line);
 		cpu_identity_line(&identity, line);
 	}
+	machine->foreign = !*identity.vendor && !*identity.family;
 	machine->vendor = vendor_named(identity.vendor);
 	machine->family = (unsigned)atoi(identity.family);
 	machine->model = (unsigned)atoi(identity.model);
@@ -96,6 +98,18 @@ static void read_online(const char *root, struct pmu_machine *machine)
 
 	if (read_below(root, "sys/devices/system/cpu/online", text, sizeof(text)))
 		pmu_cpu_list(text, &machine->online);
+}
+
+/* What this machine shows by running mtld, and a dump by these files only. */
+static void read_kernel(const char *root, struct pmu_machine *machine)
+{
+	char directory[PATH_MAX], file[PATH_MAX], text[128];
+
+	if (read_below(root, "proc/sys/kernel/osrelease", text, sizeof(text)))
+		sscanf(text, "%u.%u", &machine->kernel[0], &machine->kernel[1]);
+	snprintf(directory, sizeof(directory), "%s/sys/kernel/btf", root);
+	snprintf(file, sizeof(file), "%s/sys/kernel/btf/vmlinux", root);
+	machine->no_types = access(directory, F_OK) == 0 && access(file, F_OK) < 0;
 }
 
 /* --- one PMU */
@@ -198,6 +212,8 @@ int pmu_discover(const char *root, struct pmu_machine **ret_machine)
 	machine->paranoid = proc_paranoid(root);
 	read_lockdown(root, machine);
 	read_online(root, machine);
+	if (machine->dump)
+		read_kernel(root, machine);
 	for (unsigned i = 0; i < PMUS_MAX; i++)
 		read_pmu(root, names[i], machine);
 	*ret_machine = TAKE_PTR(machine);

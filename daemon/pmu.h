@@ -52,9 +52,12 @@ struct pmu_machine {
 	enum pmu_vendor vendor;
 	unsigned family, model, stepping; /* as /proc/cpuinfo gives them (extended parts added) */
 	char model_name[64];
-	bool hypervisor;   /* a virtual machine, by the flags in /proc/cpuinfo */
-	int paranoid;      /* kernel.perf_event_paranoid; INT32_MAX: unknown */
-	char lockdown[16]; /* "none", "integrity", "confidentiality"; "": unknown */
+	bool foreign;       /* not x86: its /proc/cpuinfo names neither vendor nor family */
+	bool hypervisor;    /* a virtual machine, by the flags in /proc/cpuinfo */
+	int paranoid;       /* kernel.perf_event_paranoid; INT32_MAX: unknown */
+	char lockdown[16];  /* "none", "integrity", "confidentiality"; "": unknown */
+	unsigned kernel[2]; /* of a dump: {6, 1} of 6.1.0-18-amd64; {0, 0}: unknown */
+	bool no_types;      /* of a dump: it has sys/kernel/btf, and no vmlinux there */
 	cpu_set_t online;
 	struct pmu pmus[PMUS_MAX];
 	unsigned n_pmus;
@@ -83,7 +86,8 @@ enum pmu_event_kind {
 	PMU_LOAD_MISSES, /* retired loads that missed the L1 data cache: no filter needed */
 	PMU_IBS_OP,      /* AMD: any micro-op; address 0 where it touched no memory */
 	PMU_PAGE_FAULTS, /* the software stand-in, on every machine */
-	PMU_TASK_CLOCK,  /* where it is in its code, by the clock: the address is decoded from that */
+	PMU_TASK_CLOCK,  /* where it is in its code, by the clock: the address is decoded from that
+	                  */
 	/* counted only */
 	PMU_COUNT_LOADS,
 	PMU_COUNT_STORES,

@@ -42,6 +42,8 @@ static struct json_object *rungs_object(const struct ladder *ladder)
 		add_string(object, "reason", rung->reason);
 		add_string(object, "fix", rung->fix);
 		add_string(object, "gain", rung->gain);
+		json_object_object_add(
+		        object, "run_on_hardware", json_object_new_boolean(rung->proven));
 		json_object_array_add(list, object);
 	}
 	return list;
@@ -89,7 +91,8 @@ static void print_text(const struct pmu_machine *machine, const struct ladder *l
 		if (*rung->fix)
 			printf("%-12s fix: %s\n", "", rung->fix);
 	}
-	printf("chosen: %s\n", ladder->rungs[ladder->chosen].name);
+	printf("chosen: %s%s\n", ladder->rungs[ladder->chosen].name,
+	        ladder->rungs[ladder->chosen].proven ? "" : " (never yet run on hardware)");
 }
 
 /* Nothing is opened, and no instrument built. */

@@ -11,20 +11,20 @@ command=doctor
 
 [ -x "$build/mtld" ] || die "$build/mtld is not there"
 
-# unpack NAME: $work/NAME plays / for that machine
-unpack() {
-    while IFS='	' read -r path content; do
-        case $path in
-        '#'* | '') continue ;;
-        esac
-        mkdir -p "$work/$1/${path%/*}"
-        printf '%b\n' "$content" >"$work/$1/$path"
-    done <"tests/unit/data/machines/$1.tree"
-}
-
-for machine in intel-server amd-server hybrid-laptop vm-without-pmu vm-with-counters; do
-    unpack $machine
+machines=tests/unit/data/machines
+for machine in intel-server amd-server hybrid-laptop vm-without-pmu vm-with-counters arm-server; do
+    $machines/unpack.sh $machine "$work/$machine"
 done
+
+# altered NAME FROM PATH CONTENT: $work/NAME is the machine FROM with another file
+altered() {
+    cp -r "$work/$2" "$work/$1"
+    mkdir -p "$work/$1/${3%/*}"
+    printf '%s' "$4" >"$work/$1/$3"
+}
+altered old-kernel intel-server proc/sys/kernel/osrelease 5.10.0-28-amd64
+altered new-kernel intel-server proc/sys/kernel/osrelease 6.12.9
+altered no-types intel-server sys/kernel/btf/other ''
 
 rung() { # NAME works|fails PATTERN: a jq expression
     echo "any(.rungs[]; .name == \"$1\" and .works == $([ "$2" = works ] && echo true || echo false) and (.reason + .fix | test(\"$3\")))"
@@ -66,7 +66,7 @@ step "an AMD server: counters" answers "$(rung counters works ls_dispatch)" --ro
 step "a hybrid laptop: both halves" answers "$(rung pebs works 'cpu_core.*cpu_atom')" --root "$work/hybrid-laptop"
 step "a VM without a PMU: why, and the fix" answers "$(rung counters fails 'no PMU here: the hypervisor.*KVM')" --root "$work/vm-without-pmu"
 step "a VM without a PMU: watchpoints" answers '.chosen == "watchpoints"' --root "$work/vm-without-pmu"
-step "a VM without a PMU: what one would give" says 'should work there: rung watchpoints\. The rung ibs would add addresses .* The rung counters would add true miss ratios' \
+step "a VM without a PMU: what one would give" says 'Only a try there tells whether sampling works there .*virtual machine.* Its files promise the rung watchpoints\. The rung ibs would add addresses .* The rung counters would add true miss ratios' \
     --root "$work/vm-without-pmu"
 step "a VM that counts: counters without PEBS" answers "$(rung pebs fails max_precise) and $(rung counters works ALL_LOADS)" \
     --root "$work/vm-with-counters"
@@ -75,13 +75,56 @@ step "and IBS" answers '.chosen == "ibs"' --root "$work/amd-server"
 step "and PEBS of both halves" answers '.chosen == "pebs"' --root "$work/hybrid-laptop"
 step "and counters" answers ".chosen == \"counters\" and $(rung counters works 'counts accesses: MEM_INST_RETIRED.ALL_LOADS')" \
     --root "$work/vm-with-counters"
-step "every rung has its members" answers 'all(.rungs[]; [has("name", "works", "reason", "fix", "gain")] | all) and ([.rungs[].name] == ["pebs", "ibs", "counters", "watchpoints", "none"])' \
+step "every rung has its members" answers 'all(.rungs[]; [has("name", "works", "reason", "fix", "gain", "run_on_hardware")] | all) and ([.rungs[].name] == ["pebs", "ibs", "counters", "watchpoints", "none"])' \
     --root "$work/intel-server"
 step "a table for people" says 'RUNG +WORKS +WHY .*pebs .*ibs .*counters .*watchpoints +yes .*none' --root "$work/amd-server"
 for machine in intel-server amd-server; do
     step "no event of this machine is opened for the dump $machine" opens_nothing $machine
 done
 step "a directory that is no dump" refuses 1 'proc/cpuinfo is missing: --root names no dump' --root "$work"
+
+step "a rung that was never run on hardware says so" says 'should work there: rung pebs\. This rung has never yet been run on hardware' \
+    --root "$work/intel-server"
+step "and in JSON" answers '[.rungs[] | select(.run_on_hardware) | .name] == ["watchpoints", "none"]' --root "$work/intel-server"
+step "a proven one does not" says 'there: rung watchpoints\. *RUNG' --root "$work/hybrid-laptop" --rung watchpoints
+step "an ARM machine: not supported" says 'Sampling is impossible there: .*not x86-64, and mtl supports nothing else: [^.]*\. *RUNG' \
+    --root "$work/arm-server"
+step "no rung of it works, for that reason" answers '.chosen == "none" and ([.rungs[] | select(.name != "none") | .works == false and (.reason | test("not x86-64")) and .gain == ""] | all)' \
+    --root "$work/arm-server"
+step "an old kernel" answers ".chosen == \"none\" and $(rung watchpoints fails 'Linux 5.10, and mtld is made for 6.1')" --root "$work/old-kernel"
+step "a new one" answers '.chosen == "pebs"' --root "$work/new-kernel"
+step "a kernel without BTF" answers ".chosen == \"none\" and $(rung watchpoints fails 'btf/vmlinux is missing.*DEBUG_INFO_BTF')" --root "$work/no-types"
+step "where nothing works nothing is promised" says 'impossible there: .*Linux 5.10, .* Fix: use Linux 6.1 or later\. *RUNG .*nothing else works there' --root "$work/old-kernel"
+
+# --- this machine
+
+step "where nothing fires here, what works here is said" answers 'all(.rungs[] | select(.reason | test("are accepted but do not fire")); .fix | test("mtl trace.*tests/machine/run.sh"))'
+without_privileges() { # of who may nothing: one fix that holds by itself
+    cp "$mtl" "$build/mtld" "$work" # where anybody may go
+    setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set -all "$work/mtl" doctor --json >"$work/out" 2>"$work/err" || return 1
+    level=$(cat /proc/sys/kernel/perf_event_paranoid)
+    if [ "$level" -ge 3 ]; then wanted='with CAP_SYS_ADMIN and CAP_SYS_PTRACE'; else wanted='with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE'; fi
+    jq -e --arg wanted "$wanted" '.rungs[] | select(.name == "watchpoints") | .fix | test($wanted) and (test("lower it") | not)' "$work/out" >/dev/null || shown
+}
+[ "$(id -u)" != 0 ] || step "without privileges: one fix, and a true one" without_privileges
+
+# --- the recipe of docs/HARDWARE.md, on this machine
+
+recipe() {
+    sed -n '/^    mkdir dump/,/^$/p' docs/HARDWARE.md | sed 's/^    //' >"$work/recipe"
+    mkdir "$work/here" && (cd "$work/here" && bash -eu "$work/recipe") >"$work/said" 2>&1 && [ ! -s "$work/said" ] ||
+        { cat "$work/said"; return 1; }
+}
+like_here() { # FILE...: the dump has them as this machine has
+    for file in "$@"; do
+        if [ -e "/$file" ]; then [ -e "$work/here/dump/$file" ]; else [ ! -e "$work/here/dump/$file" ]; fi ||
+            { echo "$file is not as here"; return 1; }
+    done
+}
+step "the recipe of a dump says nothing" recipe
+step "and copies what is judged" like_here proc/cpuinfo proc/sys/kernel/osrelease proc/sys/kernel/perf_event_paranoid \
+    sys/kernel/btf/vmlinux sys/kernel/security/lockdown sys/devices/system/cpu/online sys/bus/event_source/devices/cpu/type
+step "which mtl doctor reads" answers '.tried == false' --root "$work/here/dump"
 
 # --- a rung by its name
 

@@ -36,9 +36,8 @@ static void judge_as(bool here, const struct ladder_outcome *watchpoints, const 
 {
 	_cleanup_free_ struct pmu_machine *machine = fake_discover();
 	_cleanup_free_ struct pmu_event *events = NULL;
-	struct ladder_facts facts = {.machine = machine,
-	        .watchpoints = watchpoints,
-	        .trial = fake_trial};
+	struct ladder_facts facts = {
+	        .machine = machine, .watchpoints = watchpoints, .trial = fake_trial};
 
 	memcpy(facts.unused, unused, sizeof(facts.unused));
 	machine->dump = !here;
@@ -80,6 +79,8 @@ static void dump_of_intel_server(void **state)
 	assert_int_equal(ladder.decisive, RUNG_PEBS);
 	assert_string_equal(ladder.rungs[RUNG_IBS].gain, "");
 	assert_string_not_equal(ladder.rungs[RUNG_PEBS].gain, "");
+	assert_false(ladder.rungs[RUNG_PEBS].proven);
+	assert_true(ladder.rungs[RUNG_WATCHPOINTS].proven);
 }
 
 static void dump_of_amd_server(void **state)
@@ -114,7 +115,7 @@ static void dumps_of_virtual_machines(void **state)
 	fake_root_free(NULL);
 	fake_root_new(NULL);
 	judge_dump("vm-with-counters");
-	check(RUNG_PEBS, false, "max_precise is 0", "KVM");
+	check(RUNG_PEBS, false, "max_precise is 0", "KVM: -cpu host,migratable=no,pmu=on");
 	check(RUNG_COUNTERS, true, "MEM_INST_RETIRED.ALL_LOADS on cpu", NULL);
 	assert_int_equal(ladder.chosen, RUNG_COUNTERS);
 }
@@ -160,6 +161,35 @@ static void unknown_processors(void **state)
 	check(RUNG_PEBS, false, "another vendor's family 7 model 1", NULL);
 	check(RUNG_IBS, false, "IBS is AMD's", NULL);
 	assert_int_equal(ladder.chosen, RUNG_COUNTERS);
+}
+
+/* What no rung can mend. */
+static void unfit_machines(void **state)
+{
+	(void)state;
+	judge_dump("arm-server");
+	check(RUNG_WATCHPOINTS, false, "not x86-64", NULL);
+	check(RUNG_PEBS, false, "not x86-64", NULL);
+	assert_int_equal(ladder.chosen, RUNG_NONE);
+	fake_root_free(NULL);
+	fake_root_new(NULL);
+	fake_machine("intel-server");
+	fake_file("proc/sys/kernel/osrelease", "6.1.0-18-amd64\n");
+	judge_as(false, NULL, all, N_RUNGS);
+	assert_int_equal(ladder.chosen, RUNG_PEBS);
+	fake_file("proc/sys/kernel/osrelease", "6.0.12\n");
+	judge_as(false, NULL, all, N_RUNGS);
+	check(RUNG_WATCHPOINTS, false, "Linux 6.0", "6.1 or later");
+	assert_int_equal(ladder.chosen, RUNG_NONE);
+	fake_file("proc/sys/kernel/osrelease", "?\n");
+	judge_as(false, NULL, all, N_RUNGS);
+	assert_int_equal(ladder.chosen, RUNG_PEBS);
+	fake_file("sys/kernel/btf/some_module", "");
+	judge_as(false, NULL, all, N_RUNGS);
+	check(RUNG_WATCHPOINTS, false, "btf/vmlinux is missing", "DEBUG_INFO_BTF");
+	fake_file("sys/kernel/btf/vmlinux", "");
+	judge_as(false, NULL, all, N_RUNGS);
+	assert_int_equal(ladder.chosen, RUNG_PEBS);
 }
 
 static const struct ladder_outcome fire = {true, "they fire", ""};
@@ -277,6 +307,7 @@ int main(void)
 	        rooted(trials_decide),
 	        rooted(nothing_to_try),
 	        rooted(all_need_watchpoints),
+	        rooted(unfit_machines),
 	        rooted(what_is_not_in_use),
 	        rooted(forced),
 	        rooted(files_of_another_machine),

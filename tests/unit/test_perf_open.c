@@ -158,6 +158,7 @@ static const struct perf_situation locked = {
         .paranoid = 2, .confidential = true, .admin = true, .perfmon = true};
 static const struct perf_situation perfmon_at_3 = {.paranoid = 3, .perfmon = true};
 static const struct perf_situation perfmon_at_2 = {.paranoid = 2, .perfmon = true};
+static const struct perf_situation nobody_at_3 = {.paranoid = 3};
 static const struct perf_situation nobody = {.paranoid = 2};
 static const struct perf_situation nobody_unknown = {.paranoid = INT32_MAX};
 
@@ -170,7 +171,10 @@ static void test_every_errno_has_its_cause(void **state)
 		unsigned precise;
 		const char *reason, *fix; /* words of them; NULL: there is no fix */
 	} cases[] = {
-	        {EACCES, &perfmon_at_3, PMU_LOADS, 2, "paranoid at 3", "CAP_SYS_ADMIN"},
+	        {EACCES, &perfmon_at_3, PMU_LOADS, 2, "paranoid at 3",
+	                "CAP_SYS_ADMIN and CAP_SYS_PTRACE"},
+	        {EACCES, &nobody_at_3, PMU_LOADS, 2, "paranoid at 3",
+	                "CAP_SYS_ADMIN and CAP_SYS_PTRACE"},
 	        {EACCES, &nobody, PMU_LOADS, 2, "CAP_PERFMON", "as root"},
 	        {EACCES, &nobody_unknown, PMU_LOADS, 2, "CAP_PERFMON", "as root"},
 	        {EACCES, &perfmon_at_2, PMU_LOADS, 2, "security module", "policy"},

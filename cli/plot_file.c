@@ -91,19 +91,6 @@ static void put_line(FILE *script, const char *command, const char *text, const 
 	fprintf(script, "%s\n", after);
 }
 
-static char *iec_format(double bytes, char *ret_text)
-{
-	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-	size_t unit = 0;
-
-	while (unit < 4 && bytes >= 1024) {
-		bytes /= 1024;
-		unit++;
-	}
-	snprintf(ret_text, NUMBER_TEXT, "%.3g %s", bytes, units[unit]);
-	return ret_text;
-}
-
 static char *number_format(double number, char *ret_text)
 {
 	return number < 1e5 ? (snprintf(ret_text, NUMBER_TEXT, "%.0f", number), ret_text)
@@ -115,7 +102,7 @@ static void put_tic(FILE *script, const struct plot_request *request, double siz
 	char text[NUMBER_TEXT];
 
 	fprintf(script, "%s'%s' %.17g", first ? "" : ", ",
-	        (request->bytes ? iec_format : number_format)(size, text), size);
+	        (request->bytes ? size_format : number_format)(size, text), size);
 }
 
 /* Both ends, in bytes if they would look alike. */
@@ -123,7 +110,7 @@ static void put_ends(FILE *script, const struct plot_request *request, double le
 {
 	char one[NUMBER_TEXT], other[NUMBER_TEXT];
 
-	if (strcmp(iec_format(least, one), iec_format(most, other)) == 0) {
+	if (strcmp(size_format(least, one), size_format(most, other)) == 0) {
 		fprintf(script, "'%.0f' %.17g, '%.0f' %.17g", least, least, most, most);
 		return;
 	}
@@ -231,32 +218,46 @@ static void put_marks(FILE *script, const struct plot_request *request, double l
 
 /* Between low and high; and what cannot be relied on in dots, of which the curve is made from there
  * on. */
-static void put_beside(FILE *script, const struct plot_series *series, size_t i)
+static void put_beside(FILE *script, const struct plot_series *series, size_t i, size_t colour)
 {
 	if (series->low)
 		fprintf(script,
 		        ", $band%zu using 1:2:3 with filledcurves fs transparent solid 0.18 "
 		        "noborder lc %zu notitle",
-		        i, i + 1);
+		        i, colour);
 	if (series->n_faint > 0)
 		fprintf(script, ", $faint%zu using 1:2 with lines lw 2 dt 3 lc %zu notitle", i,
-		        i + 1);
+		        colour);
 }
 
 /* Curves that coincide are all seen: the first is the widest, each has dashes of its own, unless
- * dots tell what is not to be relied on. */
+ * dots tell what is not to be relied on. Of those with a colour given, each pair of one colour is a
+ * dashed and a solid one. */
+static void put_style(FILE *script, const struct plot_request *request, size_t i)
+{
+	const struct plot_series *series = &request->series[i];
+
+	if (series->colour)
+		fprintf(script, "lw 2 lc %u dt %d", series->colour, series->dashed ? 2 : 1);
+	else
+		fprintf(script, "lw %.1f lc %zu dt %zu",
+		        2 + 0.8 * (double)(request->n_series - 1 - i), i + 1, i % DASHES + 1);
+}
+
 static void put_curve(FILE *script, const struct plot_request *request, size_t i)
 {
 	const struct plot_series *series = &request->series[i];
-	double width = 2 + 0.8 * (double)(request->n_series - 1 - i);
+	size_t colour = series->colour ?: i + 1;
 
-	fprintf(script, "%s$curve%zu using 1:2 with %s lw %.1f lc %zu dt %zu title ", i ? ", " : "",
-	        i, series->straight ? "lines" : "steps", width, i + 1, i % DASHES + 1);
+	fprintf(script, "%s$curve%zu using 1:2 with %s ", i ? ", " : "", i,
+	        series->straight ? "lines" : "steps");
+	put_style(script, request, i);
+	fputs(" title ", script);
 	put_text(script, series->name);
-	put_beside(script, series, i);
+	put_beside(script, series, i, colour);
 	if (series->n_marked)
 		fprintf(script, ", $marked%zu using 1:2 with points pt 7 ps 0.4 lc %zu notitle", i,
-		        i + 1);
+		        colour);
 }
 
 /* The first trusted point belongs to both parts, so that they meet. */

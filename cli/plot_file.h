@@ -16,6 +16,8 @@ struct plot_series {
 	size_t n_faint;           /* so many of the first values are not to be relied on */
 	const double *marked_sizes, *marked_values;
 	size_t n_marked;
+	unsigned colour; /* number of it, that others may have too; 0: one of its own */
+	bool dashed;     /* of those with a colour given */
 };
 
 /* A point with a name beside the curves. */
@@ -35,7 +37,7 @@ struct plot_request {
 	bool log_values;
 	bool linear; /* sizes are not sizes but times, or the like: no logarithm, gaps where values
 	                are NAN */
-	bool bytes;  /* sizes are bytes: the axis has KiB, MiB */
+	bool bytes;  /* sizes are bytes: the axis has K, M */
 	const struct plot_series *series;
 	size_t n_series;
 	const struct plot_label *labels;

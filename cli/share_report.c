@@ -2,7 +2,8 @@
 /*
  * What programs do to each other, as a table with a sentence, as CSV and as a picture.
  *
- * The picture has for each program its misses alone and together with the others, over the size of
+ * The picture has for each program its misses alone (dashed) and together with the others, in one
+ * colour, over the size of
  * the cache, from 1/256 to 4 times the one asked about, which is marked; at every size that a curve
  * lists, so that it falls there where it does in `mtl trace --plot`.
  */
@@ -269,6 +270,9 @@ static void fill_series(const struct share *share, struct drawing *drawing)
 		        .marked_sizes = &share->size_bytes,
 		        .marked_values = k % 2 ? &share->together[k / 2] : &share->alone[k / 2],
 		        .n_marked = 1,
+		        .straight = true,
+		        .colour = (unsigned)(k / 2 + 1),
+		        .dashed = k % 2 == 0,
 		};
 	}
 }
@@ -284,9 +288,14 @@ int share_plot(const char *path, const struct share *share)
 	        .bytes = !share->list->operands[0].is_data,
 	        .n_series = n,
 	};
-	char error[256];
+	struct plot_mark mark = {.size = share->size_bytes};
+	char error[256], size[NUMBER_TEXT];
 	int r;
 
+	snprintf(mark.name, sizeof(mark.name), "%.15s",
+	        demand_size_format(share->list, share->size_bytes, size));
+	request.marks = &mark;
+	request.n_marks = 1;
 	drawing.names = calloc(n, sizeof(*drawing.names));
 	drawing.series = calloc(n, sizeof(*drawing.series));
 	r = choose_sizes(share, &drawing);

@@ -79,9 +79,16 @@ step "a table in 80 columns" told
 drawn() {
     run share "$a" "$scan" --size 32K --csv --plot "$work/both.svg"
     [ "$status" = 0 ] && [ "$(wc -l <"$work/out")" = 3 ] &&
-        grep -q 'scan together' "$work/both.svg" || shown
+        grep -q 'scan together' "$work/both.svg" && grep -q '>32K<' "$work/both.svg" || shown
+}
+colours() { # one for each program, and no steps
+    mkdir -p "$work/bin" && printf '#!/bin/sh\ncat\n' >"$work/bin/gnuplot" && chmod +x "$work/bin/gnuplot" &&
+        PATH=$work/bin:$PATH run share "$a" "$scan" --size 32K --plot "$work/script.svg"
+    [ "$(grep -o 'using 1:2 with lines lw 2 lc [0-9]* dt [0-9]*' "$work/script.svg" | sed 's/.*lc //' | tr '\n' ' ')" = \
+        '1 dt 2 1 dt 1 2 dt 2 2 dt 1 ' ] && grep -q "^set label '32K' at 32768," "$work/script.svg" || shown
 }
 step "a picture, and a row for each pair" drawn
+step "one colour for a program, and a mark at the size" colours
 
 # --- partition
 

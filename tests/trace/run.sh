@@ -207,13 +207,13 @@ step "SVG" picture svg '<svg'
 step "PNG" picture png PNG
 step "PDF" picture pdf '%PDF'
 
-axis_in_iec() {
+axis_in_sizes() {
     run "$work/sample" --plot "$work/x.svg" --compare
-    for text in '>4 KiB<' '>miss ratio<' '>cache size<' '>shards:0.1<' '>sample: ' 'lines of 64 bytes<'; do
+    for text in '>4K<' '>miss ratio<' '>cache size<' '>shards:0.1<' '>sample: ' 'lines of 64 bytes<'; do
         grep -qF -- "$text" "$work/x.svg" || { echo "no $text"; return 1; }
     done
 }
-step "what a picture says" axis_in_iec
+step "what a picture says" axis_in_sizes
 
 caches_in_picture() {
     run "$work/sample" --plot "$work/x.svg" --cache 4K:4:64 --cache 1K:1:64

@@ -94,8 +94,8 @@ static void what_gnuplot_is_told(void **state)
 	assert_int_equal(plot("a 'b' `c` \"d\" \n e", 2, error), 0);
 	assert_non_null(strstr(picture(), "set terminal svg"));
 	assert_non_null(strstr(picture(), "\nset title 'a ''b'' `c` \"d\" ? e' noenhanced\n"));
-	assert_non_null(strstr(picture(), "'4 KiB' 4096, '16 KiB' 16384"));
-	assert_non_null(strstr(picture(), "'1 MiB' 1048576)"));
+	assert_non_null(strstr(picture(), "'4K' 4096, '16K' 16384"));
+	assert_non_null(strstr(picture(), "'1M' 1048576)"));
 	assert_non_null(
 	        strstr(picture(), "$curve0 << END\n4096 0.5\n8192 0.25\n1048576 0.125\nEND"));
 	assert_non_null(strstr(picture(), "$curve1 << END\n4096 0.5\n8192 0.25\nEND"));
@@ -222,6 +222,33 @@ static void marks_and_labels(void **state)
 	assert_non_null(strstr(picture(), "set key outside"));
 }
 
+static void a_colour_may_be_of_several(void **state)
+{
+	static const double sizes[] = {4096, 8192}, values[] = {2, 1};
+	const struct plot_series pair[] = {{.name = "a alone",
+	                                           .sizes = sizes,
+	                                           .values = values,
+	                                           .n = 2,
+	                                           .colour = 3,
+	                                           .dashed = true},
+	        {.name = "a together",
+	                .sizes = sizes,
+	                .values = values,
+	                .n = 2,
+	                .colour = 3,
+	                .marked_sizes = sizes,
+	                .marked_values = values,
+	                .n_marked = 1}};
+	struct plot_request request = {
+	        .title = "t", .size_title = "s", .value_title = "v", .series = pair, .n_series = 2};
+
+	(void)state;
+	drawn(&request);
+	assert_non_null(strstr(picture(), "$curve0 using 1:2 with steps lw 2 lc 3 dt 2 title"));
+	assert_non_null(strstr(picture(), "$curve1 using 1:2 with steps lw 2 lc 3 dt 1 title"));
+	assert_non_null(strstr(picture(), "$marked1 using 1:2 with points pt 7 ps 0.4 lc 3 "));
+}
+
 /* A live curve: straight, its interval a band, the part that is not to be relied on in dots; sizes
  * with names are lines where they are in sight, and large values are written with letters. */
 static void bands_and_lines(void **state)
@@ -276,7 +303,7 @@ static void ends_are_labelled_where_nothing_else_is(void **state)
 	assert_non_null(strstr(picture(), "set xtics ('1000000' 1000000, '1000001' 1000001)"));
 	one.sizes = apart;
 	drawn(&request);
-	assert_non_null(strstr(picture(), "set xtics ('4.88 KiB' 5000, '6.84 KiB' 7000)"));
+	assert_non_null(strstr(picture(), "set xtics ('4.88K' 5000, '6.84K' 7000)"));
 }
 
 #define ROOTED(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -289,6 +316,7 @@ int main(void)
 	        ROOTED(a_place_that_cannot_be_written_is_said),
 	        ROOTED(one_size_is_drawn_too),
 	        ROOTED(marks_and_labels),
+	        ROOTED(a_colour_may_be_of_several),
 	        ROOTED(bands_and_lines),
 	        ROOTED(ends_are_labelled_where_nothing_else_is),
 	        cmocka_unit_test(the_name_says_the_kind),

@@ -20,6 +20,7 @@
 #include "json_fields.h"
 #include "json_file.h"
 #include "machine.h"
+#include "regular_file.h"
 
 #ifndef MTL_VERSION
 #define MTL_VERSION "unknown"
@@ -109,7 +110,7 @@ int state_load(const char *name, struct json_object **ret_object)
 	struct json_object *member;
 	int r = state_path(name, path, sizeof(path));
 
-	if (r == 0 && !machine_is_file(path))
+	if (r == 0 && !regular_file_is(path))
 		r = -ENOENT;
 	r = r ?: json_file_read(path, &object, error, sizeof(error));
 	if (r < 0)

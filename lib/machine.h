@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <json-c/json.h>
 #if defined(__x86_64__) || defined(__i386__)
@@ -102,14 +101,6 @@ static inline int machine_state_directory(const char *root, char *ret_path, size
 	return (size_t)n < size ? 0 : -ENAMETOOLONG;
 }
 
-/* Nothing that waits for a writer, or has no end. */
-static inline bool machine_is_file(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode);
-}
-
 static inline int machine_caches_probed_in(const char *directory,
         const struct cpu_identity *identity, struct cache_geometry *ret_geometry)
 {
@@ -120,7 +111,7 @@ static inline int machine_caches_probed_in(const char *directory,
 		return -ENAMETOOLONG;
 	if (access(path, R_OK) < 0)
 		return -errno;
-	if (!machine_is_file(path))
+	if (!regular_file_is(path))
 		return -EBADMSG;
 	object = json_object_from_file(path);
 	return object ? cache_geometry_from_probe(object, identity, ret_geometry) : -EBADMSG;

@@ -9,30 +9,28 @@
  */
 
 #include <errno.h>
-#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-/*
- * For reading; nothing that waits for a writer (a FIFO) or has no end (a device). NULL with errno:
- * EINVAL where it is of another kind. The caller closes it.
- */
+/* Nothing that waits for a writer (a FIFO) or has no end (a device). Links are followed. */
+static inline bool regular_file_is(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* For reading. NULL with errno: EINVAL where it is of another kind. The caller closes it. */
 static inline FILE *regular_file_open(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
-	FILE *file = NULL;
-	int r = fd < 0 || fstat(fd, &status) < 0 ? errno : S_ISREG(status.st_mode) ? 0 : EINVAL;
 
-	if (r == 0)
-		file = fdopen(fd, "re");
-	if (r == 0 && !file)
-		r = errno;
-	if (!file && fd >= 0)
-		close(fd);
-	errno = r;
-	return file;
+	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	return fopen(path, "re");
 }
 
 #endif

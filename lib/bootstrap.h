@@ -4,6 +4,7 @@
 
 /* Estimate -> 90 % intervals, by resampling the observations. */
 
+#include "band.h"
 #include "interval.h"
 #include "miss_curve.h"
 
@@ -17,6 +18,7 @@ struct mtl_estimator {
 	struct mtl_survival survival;
 	struct mtl_line_coverage coverage;
 	struct mtl_footprint footprint, majorant;
+	struct mtl_bands bands;
 	double resolution;
 	size_t together; /* first window of the grid at which the words of a line count as armed so
 	                  */

@@ -119,6 +119,20 @@ void mtl_footprint_of_estimator(const struct mtl_estimator *e, const double *cov
 		mtl_footprint_from_coverage(&e->grid, coverage, lines, birth_rate, ret_footprint);
 }
 
+/* Of reuse times a line of the footprint is no touch. */
+static void smooth(struct mtl_estimator *e)
+{
+	double touches[GRID_MAX], heaviest[GRID_MAX];
+
+	if (e->visits.rate > 0)
+		return;
+	mtl_watchers_from_samples(&e->samples, &e->grid, touches, heaviest);
+	double worth = fmax(mtl_effective_watchers(&e->samples) / touches[0], 1);
+	for (size_t g = 0; g < e->grid.n; g++)
+		touches[g] *= worth / e->survival.lines;
+	mtl_bands_from_majorant(&e->majorant, e->resolution, &e->grid, touches, &e->bands);
+}
+
 static void estimate(struct mtl_estimator *e)
 {
 	mtl_survival_from_samples(&e->samples, NULL, &e->grid, &e->tally, &e->survival);
@@ -132,6 +146,7 @@ static void estimate(struct mtl_estimator *e)
 	mtl_footprint_of_estimator(e, e->coverage.lines, e->survival.lines,
 	        mtl_birth_rate(&e->births, NULL), &e->footprint);
 	mtl_majorant_from_footprint(&e->footprint, &e->majorant);
+	smooth(e);
 }
 
 static void request_done(struct request *request)
@@ -159,7 +174,7 @@ static int request_from_options(const struct mtl_estimate_options *options, doub
 
 static double misses_at(const struct mtl_estimator *e, double lines)
 {
-	return mtl_misses_from_fill_time(&e->majorant, e->resolution, lines);
+	return mtl_misses_from_bands(&e->bands, &e->majorant, e->resolution, lines);
 }
 
 static void fill_point(const struct mtl_estimator *e, const struct mtl_estimate_options *options,

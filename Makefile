@@ -70,7 +70,7 @@ BPF_SRC := $(wildcard bpf/*.bpf.c)
 TESTS := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 FUZZERS := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/fuzz_*.c))
 # programs of tests/unit that are run by hand or by scripts
-PLAYERS := play_trace play_intervals
+PLAYERS := play_trace play_intervals play_accuracy
 SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(BPF_SRC))
 # what `mtl export` serves as a page, as strings in one header
 PAGE := index.html page.css page.js chart.js icon.svg
@@ -96,6 +96,8 @@ EXTRA_test_partition_watch := $(EXTRA_test_resctrl)
 EXTRA_fuzz_message := fake_manager
 EXTRA_play_trace := played
 EXTRA_play_intervals := programs study
+EXTRA_play_accuracy := programs timed
+EXTRA_test_deadlines := programs timed
 EXTRA_test_intervals := programs study
 EXTRA_test_reuse_times := played
 
@@ -108,7 +110,7 @@ LIBS_test_partition_watch = $(FUSE_LIBS)
 DEPS := $(addprefix deps-,browser check deb demo fuzz format systemd)
 
 .PHONY: all demo check check-export check-browser check-library check-unit check-live check-accuracy check-big check-followed check-reuse check-kernels check-systemd check-layers check-docs \
-	check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top check-manual bench bench-real bench-trace soak fuzz format deb install uninstall clean help \
+	check-doctor check-simulated check-coverage check-accuracy-simulated check-trace check-share check-stub check-probe check-top check-manual bench bench-real bench-trace soak fuzz format deb install uninstall clean help \
 	force deps $(DEPS)
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -261,6 +263,8 @@ check-simulated: $(BUILD)/unit/play_trace | deps-check
 	$(Q)tests/simulated/run.sh
 check-coverage: $(BUILD)/unit/play_intervals | deps-check
 	$(Q)$< $(COVERAGE_RUNS)
+check-accuracy-simulated: $(BUILD)/unit/play_accuracy | deps-check
+	$(Q)$< $(ACCURACY_RUNS)
 check-trace: $(BUILD)/mtl | deps-check
 	$(Q)tests/trace/run.sh
 check-probe: $(BUILD)/mtl | deps-check
@@ -306,7 +310,7 @@ bench-trace: $(BUILD)/mtl $(BUILD)/tests/bench/together $(BUILD)/tests/bench/zip
 	$(Q)tests/bench/trace.sh
 
 # never two of them at once, whatever -j says: they would disturb each other
-RUNS := check check-export check-browser check-unit check-doctor check-simulated check-coverage check-trace check-share check-stub check-probe check-top check-manual check-live check-accuracy check-big check-followed check-reuse \
+RUNS := check check-export check-browser check-unit check-doctor check-simulated check-coverage check-accuracy-simulated check-trace check-share check-stub check-probe check-top check-manual check-live check-accuracy check-big check-followed check-reuse \
 	check-kernels check-systemd bench bench-trace soak demo
 $(foreach run,$(RUNS),$(eval before := )$(foreach goal,$(MAKECMDGOALS),\
 	$(if $(filter $(run),$(goal)),$(eval $(run): | $(before)),)$(if $(filter $(RUNS),$(goal)),$(eval before += $(goal)),)))
@@ -391,6 +395,7 @@ help:
 		'check-doctor   mtl doctor of machines that are not here' \
 		'check-simulated  the estimators on real programs and a simulated PMU' \
 		'check-coverage how often intervals hold the truth, in 2000 runs each (COVERAGE_RUNS=n)' \
+		'check-accuracy-simulated how good a curve is after 5 to 40 s of known programs (ACCURACY_RUNS=n)' \
 		'check-trace    mtl trace from files and pipes to curves, pictures and messages' \
 		'check-probe    mtl probe on this machine' \
 		'check-manual   manual pages and completions against the programs' \

@@ -10,16 +10,42 @@
 
 #include "mtl.h"
 
-static double log_uniform(double low, double high, unsigned short random[3])
+/* Less is none: the formulas divide by it. */
+#define LEAN_LEAST 1e-6
+
+static double draw_between(double low, double high, double lean, double part)
 {
-	return low * pow(high / low, erand48(random));
+	if (lean < LEAN_LEAST)
+		return low * pow(high / low, part);
+	return low * pow(1 + part * expm1(lean * log(low / high)), -1 / lean);
 }
 
 double candidate_deadline(const struct planner_deadlines *deadlines, unsigned short random[3])
 {
 	if (deadlines->limit > deadlines->longest && erand48(random) < PLANNER_TAIL)
-		return log_uniform(deadlines->longest, deadlines->limit, random);
-	return log_uniform(deadlines->shortest, deadlines->longest, random);
+		return draw_between(deadlines->longest, deadlines->limit, 1, erand48(random));
+	return draw_between(deadlines->shortest, deadlines->longest, deadlines->lean, erand48(random));
+}
+
+/* Integral of x^(power - 1) from 1 to `ratio`. */
+static double integral(double power, double ratio)
+{
+	return fabs(power) < LEAN_LEAST ? log(ratio) : expm1(power * log(ratio)) / power;
+}
+
+static double mean_between(double low, double high, double lean)
+{
+	double ratio = high / low;
+
+	return ratio > 1 ? low * integral(1 - lean, ratio) / integral(-lean, ratio) : high;
+}
+
+double candidate_deadline_mean(const struct planner_deadlines *deadlines)
+{
+	double tail = deadlines->limit > deadlines->longest ? PLANNER_TAIL : 0;
+
+	return (1 - tail) * mean_between(deadlines->shortest, deadlines->longest, deadlines->lean) +
+	       tail * mean_between(deadlines->longest, deadlines->limit, 1);
 }
 
 static void pick_words(

@@ -20,15 +20,21 @@ struct candidate {
 	uint64_t deadline_ns; /* CPU time from arming; of a visit: from its miss */
 };
 
-/* Shape of the deadlines: log-uniform up to `longest`, a few (PLANNER_TAIL) beyond it up to
- * `limit`. */
+/*
+ * Shape of the deadlines D: density D^-(1 + lean) from `shortest` to `longest`, with a few
+ * (PLANNER_TAIL) beyond it, density D^-2 up to `limit`.
+ */
 struct planner_deadlines {
 	double shortest, longest, limit; /* seconds of CPU time */
+	double lean; /* 0: log-uniform; 1: each factor of two in length takes as much time in all */
 };
 
 #define PLANNER_TAIL 0.015
 
-/* Seconds. */
+/* Their mean, seconds. */
+double candidate_deadline_mean(const struct planner_deadlines *deadlines);
+
+/* One, seconds. */
 double candidate_deadline(const struct planner_deadlines *deadlines, unsigned short random[3]);
 
 /* `slots` different words of the line at that address, in random order; or all of it in one. */

@@ -14,6 +14,8 @@ struct deadlines {
 	struct planner_deadlines now;
 	double cap;        /* of the longest window, seconds */
 	double resolution; /* seconds */
+	double trusted;    /* longest trusted window of the curve looked at last, seconds */
+	double watches;    /* a CPU second that the budget pays for */
 	unsigned wait, rest; /* calls of deadlines_due() until it says yes, and after that */
 };
 
@@ -22,14 +24,18 @@ void deadlines_begin(struct deadlines *deadlines, double cap, double resolution)
 /* The mean length of a watch that sees nothing, seconds. */
 double deadlines_mean(const struct deadlines *deadlines);
 
+/* The budget pays for so many watches a CPU second (0: not known): how far deadlines lean on short
+ * ones. Call when that changes. */
+void deadlines_afford(struct deadlines *deadlines, double watches);
+
 /* The program has become another one: what was learnt of the old one may be too short. */
 void deadlines_reconsider(struct deadlines *deadlines);
 
 /* Called once a second: is it time to look at them? Always while they move, seldom when they stay. */
 bool deadlines_due(struct deadlines *deadlines);
 
-/* The windows deadlines_adapt() wants the footprint at (a quarter of the longest, and the longest), and
- * the size whose fill time it wants. */
+/* The windows deadlines_adapt() wants the footprint at (the longest one that is trusted and no longer
+ * than the longest deadline, and a quarter of it first), and the size whose fill time it wants. */
 void deadlines_questions(const struct deadlines *deadlines, double cache_bytes, double ret_windows[2],
 	double *ret_size);
 

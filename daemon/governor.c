@@ -66,6 +66,7 @@ void governor_begin(struct governor *governor, const struct governor_prices *pri
 	*governor = (struct governor){
 		.overhead = NAN,
 		.pace = bounded(MARGIN * max_overhead / fmax(cost, 1e-6), 1),
+		.watches = MARGIN * max_overhead / fmax(cost, 1e-6),
 		.close_between = close,
 		.switching = switches * prices->clock,
 	};
@@ -116,7 +117,8 @@ void governor_update(struct governor *governor, const struct governor_prices *pr
 		return;
 	}
 	governor->cost = smooth(governor->cost, cost / arms);
-	governor->pace = bounded(budget / governor->cost * (arms + delta->busy) / arms, share);
+	governor->watches = budget / governor->cost;
+	governor->pace = bounded(governor->watches * (arms + delta->busy) / arms, share);
 }
 
 double governor_share(double share, double daemon_cpu, double max_daemon_cpu)

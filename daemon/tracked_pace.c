@@ -12,18 +12,20 @@
 #include "cleanup.h"
 
 #define BEGIN_SECONDS 0.03
-#define MOMENTS_PER_WINDOW 20
+#define MOMENTS_PER_WATCH 6
 #define STORE_WINDOWS 4 /* observations older than so many windows weigh nothing */
 
-/* A watch lasts a good part of the longest window; moments that come much more often than watches
- * can end only find the process occupied. */
+/* Moments that come much more often than watches can end only find the process occupied. */
 void tracked_set_pace(struct tracked *tracked)
 {
-	double pace =
-	        fmin(tracked->governor.pace / tracked->instrument->awake, MOMENTS_PER_WINDOW / tracked->deadlines.now.longest);
+	const struct governor *governor = &tracked->governor;
+	double awake = tracked->instrument->awake;
 
-	sampler_set_pace(tracked->instrument->sampler, tracked->index, pace,
-	        tracked->governor.close_between);
+	deadlines_afford(&tracked->deadlines, governor->watches / awake);
+	sampler_set_pace(tracked->instrument->sampler, tracked->index,
+	        fmin(governor->pace / awake,
+	                MOMENTS_PER_WATCH / deadlines_mean(&tracked->deadlines)),
+	        governor->close_between);
 }
 
 /* Some milliseconds of its time tell how often a process switches, and with that what a watch

@@ -25,7 +25,7 @@
 
 DEFINE_CLEANUP(struct planner, planner_free)
 
-static const struct planner_deadlines deadlines = {0.001, 0.064, 1};
+static const struct planner_deadlines deadlines = {0.001, 0.064, 1, 0};
 
 #define HEAP_PAGE 0x10000ULL
 #define HEAP_REGIONS 40

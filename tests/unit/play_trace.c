@@ -169,7 +169,8 @@ static void observe_residual(const struct played *played, struct planner *planne
         const struct settings *settings, struct mtl_observation *ret)
 {
 	const struct planner_deadlines deadlines = {1e-9 * settings->delay,
-	        1e-9 * ROUNDS * played_accesses(played), 2e-9 * ROUNDS * played_accesses(played)};
+	        1e-9 * ROUNDS * played_accesses(played), 2e-9 * ROUNDS * played_accesses(played),
+	        0};
 	const struct visit_terms terms = {
 	        .quiet = 1e-9 * settings->delay,
 	        .turns = {SLICE_WATCHES * deadlines.longest, SLICE_WATCHES * deadlines.longest},

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"
@@ -17,7 +18,7 @@ DEFINE_CLEANUP(struct planner, planner_free)
 #define PAGE 4096
 #define PAGE_LINES 64
 #define FIRST_PAGE 0x10000ULL
-#define PID 5
+#define FIRST_PID 5
 
 /* ---- cyclic and random: a line comes once in PERIOD ---- */
 
@@ -276,12 +277,20 @@ const size_t n_programs = sizeof(programs) / sizeof(*programs);
 
 static const uint64_t present = 1ULL << 63;
 
-/* A process with one heap, all resident, of as much memory as any program has. */
-static int fake_heap(double lines)
+/* Programs with as much memory resident are one process. */
+static unsigned pid_of(const struct program *program)
+{
+	return FIRST_PID + (unsigned)(program->resident / LINES_OF(1));
+}
+
+/* A process with one heap, all resident. */
+static int fake_heap(unsigned pid, double lines)
 {
 	uint64_t pages = (uint64_t)(lines / PAGE_LINES), entries[PAGE / 8];
-	_cleanup_close_ int pagemap = fake_open("proc/5/pagemap");
-	char maps[80];
+	char maps[80], path[40];
+
+	snprintf(path, sizeof(path), "proc/%u/pagemap", pid);
+	_cleanup_close_ int pagemap = fake_open(path);
 
 	if (pagemap < 0)
 		return -errno;
@@ -292,13 +301,19 @@ static int fake_heap(double lines)
 			return -errno;
 	snprintf(maps, sizeof(maps), "%llx-%llx rw-p 00000000 00:00 0 [heap]\n", FIRST_PAGE * PAGE,
 	        (unsigned long long)(FIRST_PAGE + pages) * PAGE);
-	return fake_file("proc/5/maps", maps) < 0 ? -EIO : 0;
+	snprintf(path, sizeof(path), "proc/%u/maps", pid);
+	return fake_file(path, maps) < 0 ? -EIO : 0;
 }
 
 int programs_begin(void)
 {
+	int r = fake_root_new(NULL) < 0 ? -errno : 0;
+
 	zipf_begin();
-	return fake_root_new(NULL) < 0 ? -errno : fake_heap(LINES_OF(4096));
+	for (size_t i = 0; r >= 0 && i < n_programs; i++)
+		if (i == 0 || pid_of(&programs[i]) != pid_of(&programs[i - 1]))
+			r = fake_heap(pid_of(&programs[i]), programs[i].resident);
+	return r;
 }
 
 void programs_end(void)
@@ -325,107 +340,168 @@ double program_misses(const struct program *program, double lines)
 	return program->slope(program_fill_time(program, lines));
 }
 
+/* ---- judging ---- */
+
+double program_reference(const struct program *program)
+{
+	return program->reference > 0 ? program->reference : 1 << 20;
+}
+
+static double lru_misses(const struct program *program, double lines)
+{
+	return program->lru ? program->lru(lines) : program_misses(program, lines);
+}
+
+double program_relative_error(const struct program *program, const struct mtl_curve *curve)
+{
+	double error = 0,
+	       reference = lru_misses(program, program_reference(program) / MTL_LINE_BYTES);
+
+	for (size_t i = 0; i < curve->n_points; i++) {
+		const struct mtl_curve_point *p = &curve->points[i];
+		double truth = lru_misses(program, p->size_bytes / MTL_LINE_BYTES) / reference;
+
+		error += fabs(p->relative_miss_ratio - truth) / (double)curve->n_points;
+	}
+	return error;
+}
+
+const struct program *program_named(const char *name)
+{
+	for (size_t i = 0; i < n_programs; i++)
+		if (strcmp(programs[i].name, name) == 0)
+			return &programs[i];
+	return NULL;
+}
+
 /* ---- observing ---- */
 
-static struct planner_deadlines deadlines_of(const struct program *program)
-{
-	double longest = program->longest;
+struct observer {
+	const struct program *program;
+	struct planner *planner; /* NULL: lines are drawn uniformly */
+	uint64_t random;
+	unsigned short deadlines[3];
+};
 
-	return (struct planner_deadlines){longest / 64, longest, 16 * longest};
+struct observer *observer_free(struct observer *observer)
+{
+	if (!observer)
+		return NULL;
+	planner_free(observer->planner);
+	free(observer);
+	return NULL;
 }
 
-static double draw_deadline(const struct program *program, uint64_t *random)
+DEFINE_CLEANUP(struct observer, observer_free)
+
+int observer_new(
+        const struct program *program, uint64_t seed, bool planned, struct observer **ret_observer)
 {
-	struct planner_deadlines d = deadlines_of(program);
-
-	if (sim_uniform(random) < PLANNER_TAIL)
-		return sim_log_uniform(random, d.longest, d.limit);
-	return sim_log_uniform(random, d.shortest, d.longest);
-}
-
-static void observe_uniform(
-        const struct program *program, uint64_t *random, struct mtl_observation *o)
-{
-	double touched[MTL_WORDS_PER_LINE];
-
-	o->deadline = draw_deadline(program, random);
-	o->weight = program->resident;
-	program->touch(random, (uint64_t)(sim_uniform(random) * program->lines), touched);
-	sim_watch(random, touched, 4, o);
-}
-
-/* The planner chooses the line and its words; the lines in use are in the middle of the heap. */
-static uint64_t first_line(const struct program *program)
-{
-	return FIRST_PAGE * PAGE_LINES + (uint64_t)(program->resident / 3);
-}
-
-static int observe_drawn(const struct program *program, struct planner *planner, uint64_t *random,
-        struct mtl_observation *o)
-{
-	const struct planner_deadlines deadlines = deadlines_of(program);
-	double touched[MTL_WORDS_PER_LINE];
-	struct candidate drawn;
-	int r = 0;
-
-	if (program->told)
-		r = planner_heat(planner,
-		        (first_line(program) + (uint64_t)(sim_uniform(random) * program->lines)) *
-		                MTL_LINE_BYTES,
-		        1);
-	if (r == 0)
-		r = planner_draw(planner, &deadlines, MTL_SLOTS_MAX, false, &drawn);
+	_cleanup_(observer_freep) struct observer *observer = calloc(1, sizeof(*observer));
+	int r = observer ? 0 : -ENOMEM;
 
 	if (r < 0)
 		return r;
+	observer->program = program;
+	observer->random = seed * 0x2545f4914f6cdd1d + 1;
+	memcpy(observer->deadlines, &observer->random, sizeof(observer->deadlines));
+	if (planned)
+		r = planner_new(fake_root, pid_of(program), seed, &observer->planner);
+	if (observer->planner)
+		r = planner_survey(observer->planner, UINT32_MAX);
+	if (r < 0)
+		return r;
+	if (observer->planner)
+		planner_set_settled(observer->planner, true);
+	*ret_observer = TAKE_PTR(observer);
+	return 0;
+}
+
+static void watch_uniform(struct observer *observer, struct mtl_observation *o)
+{
+	const struct program *program = observer->program;
+	double touched[MTL_WORDS_PER_LINE];
+	uint64_t line = (uint64_t)(sim_uniform(&observer->random) * program->lines);
+
+	o->weight = program->resident;
+	program->touch(&observer->random, line, touched);
+	sim_watch(&observer->random, touched, MTL_SLOTS_MAX, o);
+}
+
+/* The lines in use are in the middle of the heap. */
+static uint64_t first_line(const struct program *program)
+{
+	double before = fmin(program->resident / 3, program->resident - program->lines);
+
+	return FIRST_PAGE * PAGE_LINES + (uint64_t)before;
+}
+
+static int tell(struct observer *observer)
+{
+	const struct program *program = observer->program;
+	uint64_t line = (uint64_t)(sim_uniform(&observer->random) * program->lines);
+
+	if (!program->told)
+		return 0;
+	return planner_heat(observer->planner, (first_line(program) + line) * MTL_LINE_BYTES, 1);
+}
+
+/* The planner chooses the line and its words. */
+static int watch_planned(struct observer *observer, struct mtl_observation *o)
+{
+	const struct planner_deadlines unused = {1, 1, 1, 0};
+	const struct program *program = observer->program;
+	double touched[MTL_WORDS_PER_LINE];
+	struct candidate drawn;
+	int r = tell(observer);
+
+	if (r == 0)
+		r = planner_draw(observer->planner, &unused, MTL_SLOTS_MAX, false, &drawn);
+	if (r < 0)
+		return r;
 	double line = (double)(drawn.address[0] / MTL_LINE_BYTES) - (double)first_line(program);
-	o->deadline = drawn.deadline_ns / 1e9;
 	o->weight = drawn.weight;
 	o->slots = MTL_SLOTS_MAX;
 	sim_all_words(touched, INFINITY);
 	if (line >= 0 && line < program->lines)
-		program->touch(random, (uint64_t)line, touched);
+		program->touch(&observer->random, (uint64_t)line, touched);
 	for (unsigned k = 0; k < MTL_SLOTS_MAX; k++) {
 		double time = touched[drawn.address[k] / 8 % MTL_WORDS_PER_LINE];
 
 		o->touched[k] = time <= o->deadline ? (float)time : INFINITY;
 	}
-	planner_saw(planner, drawn.address[0], o);
+	planner_saw(observer->planner, drawn.address[0], o);
 	return 0;
 }
 
-static int planner_of(const struct program *program, uint64_t seed, struct planner **ret_planner)
+int observer_watch(struct observer *observer, double moment,
+        const struct planner_deadlines *deadlines, struct mtl_observation *ret_observation)
 {
-	_cleanup_(planner_freep) struct planner *planner = NULL;
-	int r = 0;
-
-	if (program->resident > program->lines)
-		r = planner_new(fake_root, PID, seed, &planner);
-	if (planner)
-		r = planner_survey(planner, UINT32_MAX);
-	if (r < 0)
-		return r;
-	if (planner)
-		planner_set_settled(planner, true);
-	*ret_planner = TAKE_PTR(planner);
+	*ret_observation = (struct mtl_observation){
+	        .moment = moment,
+	        .deadline = candidate_deadline(deadlines, observer->deadlines),
+	};
+	if (observer->planner)
+		return watch_planned(observer, ret_observation);
+	watch_uniform(observer, ret_observation);
 	return 0;
+}
+
+double observer_uniform(struct observer *observer)
+{
+	return sim_uniform(&observer->random);
 }
 
 int program_observe(const struct program *program, uint64_t seed, double seconds,
         struct mtl_observation *ret_observations, size_t n)
 {
-	_cleanup_(planner_freep) struct planner *planner = NULL;
-	uint64_t random = seed * 0x2545f4914f6cdd1d + 1;
-	int r = planner_of(program, seed, &planner);
+	const struct planner_deadlines deadlines = {
+	        program->longest / 64, program->longest, 16 * program->longest, 0};
+	_cleanup_(observer_freep) struct observer *observer = NULL;
+	int r = observer_new(program, seed, program->resident > program->lines, &observer);
 
-	for (size_t i = 0; r >= 0 && i < n; i++) {
-		struct mtl_observation *o = &ret_observations[i];
-
-		*o = (struct mtl_observation){.moment = seconds * (i + sim_uniform(&random)) / n};
-		if (planner)
-			r = observe_drawn(program, planner, &random, o);
-		else
-			observe_uniform(program, &random, o);
-	}
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		r = observer_watch(observer, seconds * (i + observer_uniform(observer)) / n,
+		        &deadlines, &ret_observations[i]);
 	return r;
 }

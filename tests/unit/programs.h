@@ -4,7 +4,7 @@
 
 /*
  * Programs whose footprint and its slope are known in closed form, watched as mtld watches them:
- * moments at random, deadlines log-uniform with a few beyond, quads of random words, lines drawn
+ * moments at random, deadlines by mtld's law, quads of random words, lines drawn
  * uniformly or by mtld's planner with all that it learns from what it draws.
  */
 
@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "candidate.h"
 #include "mtl.h"
 
 #define PROGRAM_SIZES 8
@@ -43,12 +44,32 @@ extern const size_t n_programs;
 int programs_begin(void);
 void programs_end(void);
 
-/* n observations within `seconds` of CPU time; seed decides. 0 or a negative errno. */
+/* Who watches it, one line after the other. `planned`: mtld's planner draws them. Seed decides. 0
+ * or a negative errno. */
+struct observer;
+int observer_new(
+        const struct program *program, uint64_t seed, bool planned, struct observer **ret_observer);
+struct observer *observer_free(struct observer *observer);
+int observer_watch(struct observer *observer, double moment,
+        const struct planner_deadlines *deadlines, struct mtl_observation *ret_observation);
+double observer_uniform(struct observer *observer); /* within 0 ... 1 */
+
+/* n observations within `seconds` of CPU time, deadlines log-uniform with a few beyond; seed
+ * decides. 0 or a negative errno. */
 int program_observe(const struct program *program, uint64_t seed, double seconds,
         struct mtl_observation *ret_observations, size_t n);
 
 /* ft(c), seconds, and misses a second at a size of so many lines, by the footprint. */
 double program_fill_time(const struct program *program, double lines);
 double program_misses(const struct program *program, double lines);
+
+/* Bytes. */
+double program_reference(const struct program *program);
+
+/* Mean absolute error of the relative miss ratio over the curve's sizes, against true LRU. */
+double program_relative_error(const struct program *program, const struct mtl_curve *curve);
+
+/* NULL: there is none. */
+const struct program *program_named(const char *name);
 
 #endif

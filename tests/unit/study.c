@@ -54,33 +54,10 @@ static void enter(struct study_cell *cell, double low, double value, double high
 	cell->width += (high - low) / cell->truth;
 }
 
-static double reference_of(const struct program *program)
-{
-	return program->reference > 0 ? program->reference : 1 << 20;
-}
-
-static double lru_misses(const struct program *program, double lines)
-{
-	return program->lru ? program->lru(lines) : program_misses(program, lines);
-}
-
-static double relative_error(const struct program *program, const struct mtl_curve *curve)
-{
-	double error = 0, reference = lru_misses(program, reference_of(program) / MTL_LINE_BYTES);
-
-	for (size_t i = 0; i < curve->n_points; i++) {
-		const struct mtl_curve_point *p = &curve->points[i];
-		double truth = lru_misses(program, p->size_bytes / MTL_LINE_BYTES) / reference;
-
-		error += fabs(p->relative_miss_ratio - truth) / (double)curve->n_points;
-	}
-	return error;
-}
-
 static void enter_curve(
         const struct program *program, const struct mtl_curve *curve, struct study *study)
 {
-	double error = relative_error(program, curve);
+	double error = program_relative_error(program, curve);
 
 	for (size_t i = 0; i < study->n_sizes; i++)
 		enter(&study->size[i], curve->points[i].low, curve->points[i].misses_per_second,
@@ -105,7 +82,7 @@ static int study_once(const struct program *program, struct mtl_observation *obs
 	        .n_windows = study->n_windows,
 	        .now = NOW,
 	        .resolution_seconds = program->resolution,
-	        .reference_bytes = reference_of(program),
+	        .reference_bytes = program_reference(program),
 	        .accesses_per_second = NAN,
 	        .seed = seed,
 	};

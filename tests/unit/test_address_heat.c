@@ -31,7 +31,7 @@
 
 static char *cold, *hot; /* the same in the child */
 
-static const struct planner_deadlines deadlines = {0.1, 0.2, 0.2};
+static const struct planner_deadlines deadlines = {0.1, 0.2, 0.2, 0};
 
 struct bench {
 	struct live_child child;

@@ -31,9 +31,10 @@
 #define HOT_AT (1000 * MIB) /* from BASE */
 #define SECONDS 20
 #define SIMULATED 60 /* at most */
-#define PACE 220.0   /* moments a second, at most; most find the process occupied */
+#define PACE 220.0   /* moments a second, at most; many find the process occupied */
+#define WATCHES 150  /* a second that the budget pays for */
 #define SAMPLES 5    /* of the clock, a tick of 0.1 s */
-#define RUNS 5
+#define RUNS 9
 #define CACHE (32 * MIB)
 
 /* What the program touches: bytes from HOT_AT on, and when a line there is touched first, seconds.
@@ -139,7 +140,7 @@ static void tell(struct simulation *s)
 
 static double pace(const struct simulation *s)
 {
-	return fmin(PACE, 20 / s->deadlines.now.longest);
+	return fmin(PACE, 6 / deadlines_mean(&s->deadlines));
 }
 
 static void refill(struct simulation *s)
@@ -239,6 +240,7 @@ static struct simulation begin(const struct program *program, uint64_t seed, boo
 	assert_int_equal(planner_survey(s.planner, 1000000), 1);
 	planner_set_settled(s.planner, true);
 	deadlines_begin(&s.deadlines, 2, SIM_RESOLUTION);
+	deadlines_afford(&s.deadlines, WATCHES);
 	return s;
 }
 

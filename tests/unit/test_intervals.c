@@ -125,15 +125,6 @@ static void watchers_are_counted_by_decay(void **state)
 	assert_close(heaviest[1], 4 / 3.0);
 }
 
-static const struct program *program_named(const char *name)
-{
-	for (size_t i = 0; i < n_programs; i++)
-		if (strcmp(programs[i].name, name) == 0)
-			return &programs[i];
-	fail_msg("there is no program %s", name);
-	return NULL;
-}
-
 static double held_of(const struct study_cell *cells, size_t n)
 {
 	double held = 0;

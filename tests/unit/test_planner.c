@@ -218,48 +218,69 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Kolmogorov-Smirnov of log deadlines against uniform; chance passes the bound once in 10,000. */
-static void assert_log_uniform(double *values, unsigned n, double low, double high)
+/* The part of deadlines of density D^-(1 + lean) between low and high that is no longer. */
+static double part_up_to(double deadline, double low, double high, double lean)
+{
+	if (lean == 0)
+		return log(deadline / low) / log(high / low);
+	return (1 - pow(low / deadline, lean)) / (1 - pow(low / high, lean));
+}
+
+/* Kolmogorov-Smirnov; chance passes the bound once in 10,000. */
+static void assert_law(double *values, unsigned n, double low, double high, double lean)
 {
 	double distance = 0;
 
 	qsort(values, n, sizeof(*values), by_value);
 	for (unsigned i = 0; i < n; i++) {
-		double at = log(values[i] / low) / log(high / low);
+		double at = part_up_to(values[i], low, high, lean);
 
 		distance = fmax(distance, fmax(at - (double)i / n, (i + 1.0) / n - at));
 	}
 	assert_true(distance * sqrt(n) < 2.23);
 }
 
-static void deadlines_are_log_uniform_with_a_tail(void **state)
+static void assert_deadlines_of(struct planner *planner, double lean)
 {
 	enum { N = 20000 };
 	static double body[N], tail[N];
-	_cleanup_(planner_freep) struct planner *planner = surveyed(12);
+	struct planner_deadlines wanted = deadlines;
 	unsigned n_body = 0, n_tail = 0;
 
-	(void)state;
+	wanted.lean = lean;
 	for (unsigned i = 0; i < N; i++) {
-		double deadline = draw(planner, 4, false).deadline_ns / 1e9;
+		struct candidate c;
 
-		assert_true(deadline >= deadlines.shortest - 1e-9 && deadline <= deadlines.limit);
-		if (deadline <= deadlines.longest)
+		assert_int_equal(planner_draw(planner, &wanted, 4, false, &c), 0);
+		double deadline = c.deadline_ns / 1e9;
+
+		assert_true(deadline >= wanted.shortest - 1e-9 && deadline <= wanted.limit);
+		if (deadline <= wanted.longest)
 			body[n_body++] = deadline;
 		else
 			tail[n_tail++] = deadline;
 	}
 	assert_true(
 	        fabs(n_tail - PLANNER_TAIL * N) < 4 * sqrt(PLANNER_TAIL * (1 - PLANNER_TAIL) * N));
-	assert_log_uniform(body, n_body, deadlines.shortest, deadlines.longest);
-	assert_log_uniform(tail, n_tail, deadlines.longest, deadlines.limit);
+	assert_law(body, n_body, wanted.shortest, wanted.longest, lean);
+	assert_law(tail, n_tail, wanted.longest, wanted.limit, 1);
+}
+
+static void deadlines_have_their_law_and_a_tail(void **state)
+{
+	_cleanup_(planner_freep) struct planner *planner = surveyed(12);
+	static const double leans[] = {0, 0.3, 1};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(leans) / sizeof(*leans); i++)
+		assert_deadlines_of(planner, leans[i]);
 }
 
 static void no_tail_where_the_limit_is_the_longest(void **state)
 {
 	enum { N = 5000 };
 	static double body[N];
-	const struct planner_deadlines few = {0.5, 2, 2};
+	const struct planner_deadlines few = {0.5, 2, 2, 0};
 	_cleanup_(planner_freep) struct planner *planner = surveyed(13);
 
 	(void)state;
@@ -270,7 +291,7 @@ static void no_tail_where_the_limit_is_the_longest(void **state)
 		body[i] = c.deadline_ns / 1e9;
 		assert_true(body[i] >= 0.5 - 1e-9 && body[i] <= 2);
 	}
-	assert_log_uniform(body, N, 0.5, 2);
+	assert_law(body, N, 0.5, 2, 0);
 }
 
 /* The mean log deadline of lines in full regions is that of all others. */
@@ -397,7 +418,7 @@ int main(void)
 	        on_process(words_of_one_line),
 	        on_process(whole_lines),
 	        on_process(lines_and_words_are_uniform),
-	        on_process(deadlines_are_log_uniform_with_a_tail),
+	        on_process(deadlines_have_their_law_and_a_tail),
 	        on_process(no_tail_where_the_limit_is_the_longest),
 	        on_process(deadlines_are_blind_to_the_line),
 	        on_process(seeds_decide),

@@ -102,6 +102,21 @@ stranger_is_refused() {
 
 group_is_served() { as_nobody mtl mtl curve "$(main_pid workload.service)" --json; }
 
+# there is no curl in so small a system
+metrics() { timeout 20 bash -c 'exec 3<>/dev/tcp/127.0.0.1/9857 && printf "GET /metrics HTTP/1.0\r\n\r\n" >&3 && cat <&3'; }
+exports() { metrics >metrics.txt 2>&1 && grep -q '^mtl_up 1' metrics.txt && grep -q '^mtl_process_misses_per_second{.*comm="workload",size_bytes="2097152"} ' metrics.txt; }
+
+export_serves() {
+    timeout 20 systemctl start mtl-export.service || { journalctl -b --no-pager -u mtl-export | tail -n 8; return 1; }
+    deadline=$(($(centiseconds) + 3000))
+    until exports; do
+        [ "$(centiseconds)" -lt $deadline ] || { head -n 20 metrics.txt; journalctl -b --no-pager -u mtl-export | tail -n 8; return 1; }
+        sleep 0.5
+    done
+    [ "$(ps -o user= -p "$(main_pid mtl-export.service)")" != root ] || { echo "it is root"; return 1; }
+    timeout 20 systemctl stop mtl-export.service
+}
+
 restarts() {
     old=$(main_pid mtld.service)
     timeout 20 systemctl restart mtld.service && mtl status --json >status.json || return 1
@@ -165,6 +180,7 @@ step "mtl list names it" list_names_it
 step "the journal has it, with fields" tracking_in_journal
 step "another user is refused" stranger_is_refused
 step "group mtl is served" group_is_served
+step "mtl-export.service: metrics over HTTP, and it is not root" export_serves
 step "varlinkctl info" varlinkctl_info
 step "varlinkctl introspect" varlinkctl_introspect
 step "varlinkctl call Curve" varlinkctl_calls

@@ -109,9 +109,13 @@ LIBS_test_partition_watch = $(FUSE_LIBS)
 
 DEPS := $(addprefix deps-,browser check deb demo fuzz format systemd)
 
-.PHONY: all demo check check-export check-browser check-library check-unit check-live check-accuracy check-big check-followed check-reuse check-kernels check-systemd check-layers check-docs \
-	check-doctor check-simulated check-coverage check-accuracy-simulated check-trace check-share check-stub check-probe check-top check-manual bench bench-real bench-trace soak fuzz format deb install uninstall clean help \
-	force deps $(DEPS)
+# what is run, and takes the machine for itself
+RUNS := check check-export check-browser check-unit check-doctor check-simulated check-coverage \
+	check-accuracy-simulated check-trace check-share check-stub check-probe check-top check-manual check-live \
+	check-accuracy check-big check-followed check-reuse check-phases check-kernels check-systemd bench \
+	bench-trace soak demo
+.PHONY: $(RUNS) all check-library check-layers check-docs bench-real fuzz format deb install uninstall clean \
+	help force deps $(DEPS)
 .SECONDARY:
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -291,6 +295,8 @@ check-followed: $(LIVE) | deps-check
 	$(Q)tests/live/followed.sh
 check-big: $(LIVE) | deps-check
 	$(Q)tests/live/run.sh big
+check-phases: $(LIVE) | deps-check
+	$(Q)tests/live/run.sh phases
 check-kernels: $(LIVE) $(addprefix $(BUILD)/unit/,test_address_source test_address_heat test_cpu_events) | \
 		deps-check
 	$(Q)tests/kernels/run.sh
@@ -309,9 +315,7 @@ soak: $(LIVE) | deps-check
 bench-trace: $(BUILD)/mtl $(BUILD)/tests/bench/together $(BUILD)/tests/bench/zipf $(BUILD)/tests/bench/usage | deps-check
 	$(Q)tests/bench/trace.sh
 
-# never two of them at once, whatever -j says: they would disturb each other
-RUNS := check check-export check-browser check-unit check-doctor check-simulated check-coverage check-accuracy-simulated check-trace check-share check-stub check-probe check-top check-manual check-live check-accuracy check-big check-followed check-reuse \
-	check-kernels check-systemd bench bench-trace soak demo
+# never two of RUNS at once, whatever -j says: they would disturb each other
 $(foreach run,$(RUNS),$(eval before := )$(foreach goal,$(MAKECMDGOALS),\
 	$(if $(filter $(run),$(goal)),$(eval $(run): | $(before)),)$(if $(filter $(RUNS),$(goal)),$(eval before += $(goal)),)))
 
@@ -407,6 +411,7 @@ help:
 		'check-reuse    reuse times at misses, page faults in their place (root)' \
 		'check-followed control groups and the busiest, as they come and go (root)' \
 		'check-big      a small hot part of 4 GiB, medians of five runs (root, 6 GiB)' \
+		'check-phases   programs that change are seen to, in time (root)' \
 		'check-kernels  the same objects on the Debian 12 kernel, in qemu' \
 		'check-export   mtl export over HTTP, kind and unkind requests' \
 		'check-browser  the page and plots in Chromium, the metrics in Prometheus' \

@@ -8,6 +8,8 @@
 # big.sh        a small hot part of 4 GiB (`run.sh big`: this alone, medians of 5; it needs 6 GiB, and an
 #               emulated machine a good hour)
 #
+# phases.sh     programs that change (`run.sh phases`: these alone, some minutes)
+#
 # Here the parts run one after the other; in emulated machines, whose clocks they do not disturb, two
 # at a time. What a part prints is shown when it has ended. followed.sh is a check of its own: it takes
 # its time, and needs no watchpoints that fire.
@@ -23,7 +25,7 @@ results=$build/live
 rm -rf "$results"
 mkdir -p "$results"
 programs=
-for program in talk ticker spawner hold_registers; do
+for program in talk ticker spawner turns hold_registers; do
     programs="$programs --program $build/tests/live/$program"
 done
 
@@ -65,6 +67,12 @@ second_half() {
 if [ "${1:-}" = accuracy ]; then
     first_half() { part accuracy-1 0 tests/live/accuracy.sh 5 scan stride fresh private; }
     second_half() { part accuracy-2 0 tests/live/accuracy.sh 5 random mixed phases shared; }
+fi
+
+if [ "${1:-}" = phases ]; then
+    limit=1200
+    first_half() { part phases-1 0 tests/live/phases.sh slow; }
+    second_half() { part phases-2 0 tests/live/phases.sh quick; }
 fi
 
 if [ "${1:-}" = big ]; then

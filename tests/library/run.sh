@@ -47,6 +47,19 @@ runs() {
         echo "$said" | grep -qx '3 lines: 0.3333 exact, 0.3333 by eviction time'
 }
 
+# every link of an installed document leads to an installed file, and files are named where they are
+links_are_true() {
+    cd "$work/usr/local/share/doc/mtl" || return 1
+    grep -oP '\]\(\K[^)#]+' *.md | grep -v '://' | sort -u >"$work/links"
+    [ "$(wc -l <"$work/links")" -gt 10 ] || { echo "few links"; cat "$work/links"; return 1; }
+    bad=0
+    while IFS=: read -r document link; do
+        case $link in /*) link=$work$link ;; esac
+        [ -e "$link" ] || { echo "$document links to $link"; bad=1; }
+    done <"$work/links"
+    ! grep -nE '(^|[^/[:alnum:]])(docs/[A-Z]|packaging/(examples|prometheus|grafana|kubernetes))' *.md && [ $bad = 0 ]
+}
+
 declared >"$work/declared"
 mapped >"$work/mapped"
 exported >"$work/exported"
@@ -57,6 +70,7 @@ step "symbols carry a version" sh -c "nm -D $build/libmtl.so | grep -q 'mtl_stac
 step "every function has its place in a document" in_theory
 step "every prototype stands below a comment" documented
 step "make install to another root" make -s install DESTDIR="$work" BUILD="$build"
+step "links of the installed documents" links_are_true
 step "example, gcc" compiled gcc -std=c11
 step "it runs" runs
 step "example, clang" compiled clang -std=c11

@@ -48,8 +48,23 @@ static bool is_dead(char state)
 	return state == 'Z' || state == 'X';
 }
 
+/* What a line of status has of a name: in it a line end is written \\n, a backslash twice, and
+ * nothing else (proc_task_name() of the kernel). */
+static void unescape_name(const char *line, char *ret_name, size_t size)
+{
+	size_t n = 0;
+
+	for (; *line && *line != '\n' && n + 1 < size; line++) {
+		bool escaped = line[0] == '\\' && (line[1] == '\\' || line[1] == 'n');
+
+		line += escaped;
+		ret_name[n++] = escaped && *line == 'n' ? '\n' : *line;
+	}
+	ret_name[n] = '\0';
+}
+
 /*
- * Name:	bzip2
+ * Name:	bzip2                (see above)
  * State:	R (running)
  * TracerPid:	0
  * Threads:	1                    (those that are zombies too)
@@ -73,8 +88,7 @@ int proc_status(const char *root, pid_t pid, struct proc_status *ret_status)
 		else if (sscanf(line, "TracerPid: %u", &tracer) == 1)
 			status.tracer = tracer;
 		else if (!strncmp(line, "Name:\t", 6))
-			snprintf(status.comm, sizeof(status.comm), "%.*s",
-			        (int)strcspn(line + 6, "\n"), line + 6);
+			unescape_name(line + 6, status.comm, sizeof(status.comm));
 		else if (!strncmp(line, "VmSize:", 7))
 			status.kernel_thread = false;
 		else if (sscanf(line, "Threads: %u", &threads) != 1)

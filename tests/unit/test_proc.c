@@ -13,6 +13,7 @@
 #include <libgen.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "fake_root.h"
 #include "proc.h"
@@ -45,7 +46,7 @@ static void status_of_dumps(void **state)
 	        {KTHREADD, {.comm = "kthreadd", .kernel_thread = true}},
 	        {ZOMBIE, {.comm = "bzip2", .zombie = true}},
 	        {TRACED, {.comm = "sleep", .uid = 1000, .tracer = 99}},
-	        {ODD_NAME, {.comm = "a) S 1\\n(b c"}},
+	        {ODD_NAME, {.comm = "a) S 1\n(b c"}},
 	};
 
 	(void)state;
@@ -80,7 +81,10 @@ static void names_do_not_speak_for_the_kernel(void **state)
 	} names[] = {
 	        {"Name:\tState: Z\n", "State: Z"},
 	        {"Name:\tUid: 1 2\n", "Uid: 1 2"},
-	        {"Name:\tx\\nState:\\tZ\n", "x\\nState:\\tZ"},
+	        {"Name:\tx\\nState:\\tZ\n", "x\nState:\\tZ"},
+	        {"Name:\t\"q\\\\\n", "\"q\\"},
+	        {"Name:\t\\\\n\\\\\\n\n", "\\n\\\n"},
+	        {"Name:\tcut\\\n", "cut\\"},
 	        {"Name:\t(sd-pam) \n", "(sd-pam) "},
 	        {"Name:\t\n", ""},
 	        {"Name:\tkworker/u16:3-events_unbound\n", "kworker/u16:3-e"},
@@ -103,6 +107,25 @@ static void names_do_not_speak_for_the_kernel(void **state)
 		assert_false(status.zombie);
 		assert_false(status.kernel_thread);
 	}
+}
+
+/* As other programs see it, /proc/PID/comm above all: whatever it is made of. */
+static void a_name_is_what_the_program_chose(void **state)
+{
+	static const char *const names[] = {"\"q\\", "a\nb\\nc\\\\",
+	        "\\\\\\\\\\\\\\\\\\\\\\\\\\\\\\", "\t\r\x1b\x7f \x01", "\xc3\xa9\xff"};
+	char before[16];
+
+	(void)state;
+	prctl(PR_GET_NAME, before);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct proc_status status;
+
+		prctl(PR_SET_NAME, names[i]);
+		assert_int_equal(proc_status("", getpid(), &status), 0);
+		assert_string_equal(status.comm, names[i]);
+	}
+	prctl(PR_SET_NAME, before);
 }
 
 /* The main thread has called pthread_exit(), the others run. */
@@ -468,6 +491,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(status_of_dumps),
 	        cmocka_unit_test(status_of_this_process),
+	        cmocka_unit_test(a_name_is_what_the_program_chose),
 	        rooted(names_do_not_speak_for_the_kernel),
 	        rooted(main_thread_has_ended),
 	        rooted(long_lines),

@@ -26,6 +26,8 @@
 #include "cache_geometry.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,9 +64,16 @@ static void complete(struct cache_level *level)
 	if (level->size_bytes == 0)
 		level->size_bytes = way * level->ways;
 	else if (level->sets == 0 && level->ways && level->line_bytes)
-		level->sets = (unsigned)(level->size_bytes / level->ways / level->line_bytes);
+		level->sets = (unsigned)fmin(
+		        level->size_bytes / level->ways / level->line_bytes, UINT_MAX);
 	else if (level->ways == 0 && way > 0)
-		level->ways = (unsigned)(level->size_bytes / way);
+		level->ways = (unsigned)fmin(level->size_bytes / way, UINT_MAX);
+}
+
+bool cache_level_is_plausible(const struct cache_level *level)
+{
+	return level->level >= 1 && level->level <= CACHE_LEVELS_MAX &&
+	       level->size_bytes >= CACHE_BYTES_MIN;
 }
 
 /* In its place among the others; the first of a level stays. */
@@ -73,7 +82,7 @@ static void add(struct cache_geometry *geometry, struct cache_level level)
 	size_t at = 0;
 
 	complete(&level);
-	if (level.level == 0 || !(level.size_bytes > 0) || geometry->n == CACHE_LEVELS_MAX)
+	if (!cache_level_is_plausible(&level) || geometry->n == CACHE_LEVELS_MAX)
 		return;
 	while (at < geometry->n && geometry->levels[at].level < level.level)
 		at++;
@@ -98,10 +107,13 @@ static double size_of(const char *text)
 static unsigned number_of(
         cache_text_function text, void *userdata, unsigned index, const char *name)
 {
+	unsigned long number;
 	char word[32];
 
-	return text(userdata, index, name, word, sizeof(word)) ? (unsigned)strtoul(word, NULL, 10)
-	                                                       : 0;
+	if (!text(userdata, index, name, word, sizeof(word)))
+		return 0;
+	number = strtoul(word, NULL, 10);
+	return number <= UINT_MAX ? (unsigned)number : 0;
 }
 
 int cache_geometry_from_sysfs(

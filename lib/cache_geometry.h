@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CACHE_LEVELS_MAX 8
+#define CACHE_LEVELS_MAX 8     /* numbered from 1 to it */
+#define CACHE_BYTES_MIN 1024.0 /* what is smaller is no data cache but a mistake, or made up */
 #define CACHE_TYPE_SIZE 16
 
 struct json_object;
@@ -68,6 +69,10 @@ const struct cache_level *cache_geometry_level(
 
 /* Of a level whose size is what could be had: a sentence on that; false: it is what it is. */
 bool cache_level_doubt(const struct cache_level *level, char *ret_text, size_t size);
+
+/* A level from 1 to CACHE_LEVELS_MAX of CACHE_BYTES_MIN or more: others are ignored, whoever says
+ * them. */
+bool cache_level_is_plausible(const struct cache_level *level);
 
 /* sets x line: lines so far apart share a set. 0: not known. */
 double cache_aliasing_stride(const struct cache_level *level);

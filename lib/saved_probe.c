@@ -133,7 +133,7 @@ int cache_geometry_from_probe(struct json_object *object, const struct cpu_ident
 		struct cache_level level = read_level(json_object_array_get_idx(levels, i));
 		unsigned before = geometry.n ? geometry.levels[geometry.n - 1].level : 0;
 
-		if (level.level > before && level.size_bytes > 0)
+		if (level.level > before && cache_level_is_plausible(&level))
 			geometry.levels[geometry.n++] = level;
 	}
 	if (json_object_object_get_ex(object, "tlb", &tlb))

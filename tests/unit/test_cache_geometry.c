@@ -194,6 +194,32 @@ static void sysfs_follows_what_is_missing(void **state)
 	assert_level(&geometry, 2, "Unified", 512 * KIB, 8, 1024);
 }
 
+/* Not even where it leaves others to be believed. */
+static void sysfs_is_not_believed_everything(void **state)
+{
+	static const char *const levels[] = {
+	        "0\n", "9\n", "-1\n", "2147483648\n", "4294967297\n", "18446744073709551617\n"};
+	static const char *const sizes[] = {"0K\n", "7\n", "1023\n", "-32K\n"};
+	struct cache_geometry geometry;
+
+	(void)state;
+	fake_level(0, "2\n", "Unified\n", "1K\n", "1\n", "16\n");
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		fake_level(1, levels[i], "Unified\n", "32K\n", "8\n", "64\n");
+		assert_int_equal(machine_caches(fake_root, &geometry), 0);
+		assert_int_equal(geometry.n, 1);
+		assert_level(&geometry, 2, "Unified", KIB, 1, 16);
+	}
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		fake_level(1, "1\n", "Unified\n", sizes[i], "8\n", "64\n");
+		assert_int_equal(machine_caches(fake_root, &geometry), 0);
+		assert_int_equal(geometry.n, 1);
+	}
+	fake_level(1, "8\n", "Unified\n", "32K\n", "4294967304\n", "64\n");
+	assert_int_equal(machine_caches(fake_root, &geometry), 0);
+	assert_level(&geometry, 8, "Unified", 32 * KIB, 8, 64);
+}
+
 /* The CPU that runs this has nothing to say of another machine. */
 static void nothing_below_a_root(void **state)
 {
@@ -262,7 +288,8 @@ static void a_saved_probe_counts_first(void **state)
 	fake_level(0, "1\n", "Data\n", "32K\n", "8\n", "64\n");
 	save(CPU, LEVEL("1", "49152", "12", "13", "40000", "confirmed") "," LEVEL(
 	                  "2", "1048576", "8", "17", "900000", "differs") "," LEVEL("3",
-	                  "532676608", "null", "null", "2097152", "not-measurable"));
+	                  "532676608", "null", "null", "2097152",
+	                  "not-measurable") "," LEVEL("4", "7", "8", "9", "null", "confirmed"));
 	assert_int_equal(machine_caches(fake_root, &geometry), 0);
 	assert_int_equal(geometry.source, CACHE_FROM_PROBE);
 	assert_int_equal(geometry.n, 3);
@@ -318,6 +345,7 @@ int main(void)
 	        cmocka_unit_test(cpuid_that_says_nothing),
 	        IN_ROOT(sysfs_of_amd),
 	        IN_ROOT(sysfs_follows_what_is_missing),
+	        IN_ROOT(sysfs_is_not_believed_everything),
 	        IN_ROOT(nothing_below_a_root),
 	        IN_ROOT(identity_of_cpuinfo),
 	        IN_ROOT(a_saved_probe_counts_first),

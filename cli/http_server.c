@@ -4,10 +4,12 @@
  * texts. Answers are made by the other thread; a request that finds none from the last second is
  * suspended until there is one, and costs nothing meanwhile. One lock guards what the two share.
  *
- * Strangers are bounded: HTTP_CONNECTIONS at once (others wait in the kernel's queue), 16 KiB of
- * memory each (longer headers: 431), IDLE_SECONDS of silence, HTTP_PATIENCE_SECONDS for a request
- * and its answer together however slowly bytes trickle, no bodies, GET and HEAD only. Who is at the
- * other end does not matter: nothing is changed by a request.
+ * Strangers are bounded: HTTP_CONNECTIONS at once (http_connections.c: who comes then takes the
+ * place of who has been asking longest; while all wait for an answer, he waits in the kernel's
+ * queue), 16 KiB of memory each (longer headers: 431), IDLE_SECONDS of silence,
+ * HTTP_PATIENCE_SECONDS for a request and its answer together however slowly bytes trickle, no
+ * bodies, GET and HEAD only. Who is at the other end does not matter: nothing is changed by a
+ * request.
  */
 
 #include "http_server.h"
@@ -19,6 +21,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
+#include "http_connections.h"
 #include "http_library.h"
 #include "http_request.h"
 #include "monotonic.h"
@@ -31,16 +34,11 @@
 	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 #define NO_POLICY "default-src 'none'; frame-ancestors 'none'"
 
-struct connection {
-	struct connection *next, **back;
-	int fd;
-	double since; /* accepted, or the last request done */
-};
-
 struct request {
 	struct MHD_Connection *connection;
+	struct http_connection *of;
 	struct request *next; /* in the list of those who wait */
-	bool waited;
+	bool called, waited;
 };
 
 /* Texts that never change. */
@@ -70,7 +68,7 @@ struct http_server {
 	struct MHD_Response *answers[HTTP_FORMS];
 	double published; /* monotonic; < 0: never */
 	struct request *waiting;
-	struct connection *connections;
+	struct http_connections connections;
 	bool stopping;
 };
 
@@ -178,7 +176,40 @@ static enum fixed refusal(
 	return N_FIXED;
 }
 
-/* A fresh answer at once; else the request waits for it. */
+static void set_stage(
+        struct http_server *server, struct http_connection *connection, enum http_stage stage)
+{
+	pthread_mutex_lock(&server->lock);
+	if (connection)
+		connection->stage = stage;
+	pthread_mutex_unlock(&server->lock);
+}
+
+/* The lock is held. */
+static enum MHD_Result give_published(
+        struct http_server *server, struct request *request, enum http_form form)
+{
+	return server->answers[form] ? server->library->MHD_queue_response(
+	                                       request->connection, 200, server->answers[form])
+	                             : give_fixed(server, request->connection, NOT_YET);
+}
+
+/* Until there is another answer; the lock is held. */
+static void let_wait(struct http_server *server, struct request *request)
+{
+	if (request->of)
+		request->of->stage = HTTP_WAITING;
+	server->library->MHD_suspend_connection(request->connection);
+	request->next = server->waiting;
+	server->waiting = request;
+	eventfd_write(server->wanted_fd, 1);
+}
+
+/* A fresh answer at once; else the request waits for it, from the second call on: whether a
+ * connection is read from when it is resumed was settled before it was suspended, after the call
+ * before that. During the first one it is, and a peer that has closed its direction since (`nc -N`)
+ * would be taken for one that is gone; once a call has left the whole request unanswered, it is
+ * not. */
 static enum MHD_Result give_answer(
         struct http_server *server, struct request *request, enum http_form form)
 {
@@ -186,17 +217,11 @@ static enum MHD_Result give_answer(
 
 	pthread_mutex_lock(&server->lock);
 	if (request->waited || server->stopping ||
-	        monotonic_seconds() - server->published < HTTP_FRESH_SECONDS) {
-		result = server->answers[form]
-		                 ? server->library->MHD_queue_response(
-		                           request->connection, 200, server->answers[form])
-		                 : give_fixed(server, request->connection, NOT_YET);
-	} else {
-		server->library->MHD_suspend_connection(request->connection);
-		request->next = server->waiting;
-		server->waiting = request;
-		eventfd_write(server->wanted_fd, 1);
-	}
+	        monotonic_seconds() - server->published < HTTP_FRESH_SECONDS)
+		result = give_published(server, request, form);
+	else if (request->called)
+		let_wait(server, request);
+	request->called = true;
 	pthread_mutex_unlock(&server->lock);
 	return result;
 }
@@ -216,8 +241,18 @@ static enum MHD_Result route(struct http_server *server, struct request *request
 	return give_fixed(server, request->connection, NOT_FOUND);
 }
 
+static struct http_connection *connection_of(
+        const struct http_server *server, struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info = server->library->MHD_get_connection_info(
+	        connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
 /* At first, when the headers are there: a refusal before any of a body is read (which ends the
- * connection), or nothing yet. Then for the request, and once more after a wait. */
+ * connection), or nothing yet. Then for the request, again where that
+ * has no answer yet, and once more after a wait. */
 static enum MHD_Result answer(void *argument, struct MHD_Connection *connection, const char *path,
         const char *method, const char *version, const char *data, size_t *size, void **ret_request)
 {
@@ -228,6 +263,7 @@ static enum MHD_Result answer(void *argument, struct MHD_Connection *connection,
 	(void)version, (void)data, (void)size;
 	if (request)
 		return route(server, request, path);
+	set_stage(server, connection_of(server, connection), HTTP_ANSWERING);
 	why = refusal(server, connection, method);
 	if (why != N_FIXED)
 		return give_fixed(server, connection, why);
@@ -235,6 +271,7 @@ static enum MHD_Result answer(void *argument, struct MHD_Connection *connection,
 	if (!request)
 		return MHD_NO;
 	request->connection = connection;
+	request->of = connection_of(server, connection);
 	*ret_request = request;
 	return MHD_YES;
 }
@@ -243,9 +280,7 @@ static void completed(void *argument, struct MHD_Connection *connection, void **
         enum MHD_RequestTerminationCode code)
 {
 	struct http_server *server = argument;
-	const union MHD_ConnectionInfo *info = server->library->MHD_get_connection_info(
-	        connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	struct connection *of = info ? info->socket_context : NULL;
+	struct http_connection *of = connection_of(server, connection);
 
 	(void)code;
 	free(*request);
@@ -254,45 +289,32 @@ static void completed(void *argument, struct MHD_Connection *connection, void **
 		return;
 	pthread_mutex_lock(&server->lock);
 	of->since = monotonic_seconds();
+	of->stage = HTTP_ASKING;
 	pthread_mutex_unlock(&server->lock);
 }
 
+/* One that is not on the list is bounded by silence alone. */
 static void connection_begins(
         struct http_server *server, struct MHD_Connection *from, void **ret_context)
 {
 	const union MHD_ConnectionInfo *info =
 	        server->library->MHD_get_connection_info(from, MHD_CONNECTION_INFO_CONNECTION_FD);
-	struct connection *connection = calloc(1, sizeof(*connection));
 
-	if (!info || !connection) { /* it is bounded by silence alone */
-		free(connection);
+	if (!info)
 		return;
-	}
-	connection->fd = info->connect_fd;
-	connection->since = monotonic_seconds();
 	pthread_mutex_lock(&server->lock);
-	connection->next = server->connections;
-	connection->back = &server->connections;
-	if (connection->next)
-		connection->next->back = &connection->next;
-	server->connections = connection;
+	*ret_context =
+	        http_connections_add(&server->connections, info->connect_fd, monotonic_seconds());
+	http_connections_make_room(&server->connections, HTTP_CONNECTIONS);
 	pthread_mutex_unlock(&server->lock);
-	*ret_context = connection;
 }
 
 /* Before the descriptor is closed. */
 static void connection_ends(struct http_server *server, void **context)
 {
-	struct connection *connection = *context;
-
-	if (!connection)
-		return;
 	pthread_mutex_lock(&server->lock);
-	*connection->back = connection->next;
-	if (connection->next)
-		connection->next->back = connection->back;
+	http_connections_remove(&server->connections, *context);
 	pthread_mutex_unlock(&server->lock);
-	free(connection);
 	*context = NULL;
 }
 
@@ -312,20 +334,19 @@ const struct http_address *http_server_address(const struct http_server *server)
 	return &server->address;
 }
 
-/* poll: with epoll, libmicrohttpd 0.9.75 accepts nobody for as long as it is idle once it has been
- * at its limit. */
+/* One connection more than there is room for: for whom another one gives way. poll: with epoll,
+ * libmicrohttpd 0.9.75 accepts nobody for as long as it is idle once it has been at its limit. */
 static int start_daemon(struct http_server *server, int fd)
 {
 	const unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
 	                       MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC;
 
 	server->daemon = server->library->MHD_start_daemon(flags, 0, NULL, NULL, answer, server,
-	        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-	        (unsigned)HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-	        (size_t)MEMORY_PER_CONNECTION, MHD_OPTION_CONNECTION_TIMEOUT,
-	        (unsigned)IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED, completed, server,
-	        MHD_OPTION_NOTIFY_CONNECTION, notified, server, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-	        MHD_OPTION_END);
+	        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, HTTP_CONNECTIONS + 1U,
+	        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_PER_CONNECTION,
+	        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED,
+	        completed, server, MHD_OPTION_NOTIFY_CONNECTION, notified, server,
+	        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
 	return server->daemon ? 0 : -ENOMEM;
 }
 
@@ -398,6 +419,7 @@ static void resume_all(struct http_server *server, bool stopping)
 	for (; request; request = next) {
 		next = request->next;
 		request->waited = true;
+		set_stage(server, request->of, HTTP_ANSWERING);
 		server->library->MHD_resume_connection(request->connection);
 	}
 }
@@ -429,18 +451,11 @@ int http_server_publish(struct http_server *server, struct http_answers *answers
 	return 0;
 }
 
-bool http_server_sweep(struct http_server *server)
+void http_server_sweep(struct http_server *server)
 {
-	double now = monotonic_seconds();
-	bool any;
-
 	pthread_mutex_lock(&server->lock);
-	for (struct connection *c = server->connections; c; c = c->next)
-		if (now - c->since > HTTP_PATIENCE_SECONDS)
-			shutdown(c->fd, SHUT_RDWR);
-	any = server->connections;
+	http_connections_cut_old(&server->connections, monotonic_seconds(), HTTP_PATIENCE_SECONDS);
 	pthread_mutex_unlock(&server->lock);
-	return any;
 }
 
 struct http_server *http_server_stop(struct http_server *server)

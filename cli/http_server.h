@@ -40,8 +40,8 @@ void http_server_wanted_clear(struct http_server *server);
 /* The answer from now on, for those who wait too. Takes the texts. -ENOMEM: all is as before. */
 int http_server_publish(struct http_server *server, struct http_answers *answers);
 
-/* Cuts off who has been at it for longer than HTTP_PATIENCE_SECONDS. Some are left: true. */
-bool http_server_sweep(struct http_server *server);
+/* Cuts off who has been at it for longer than HTTP_PATIENCE_SECONDS. */
+void http_server_sweep(struct http_server *server);
 
 /* NULL-safe, returns NULL. */
 struct http_server *http_server_stop(struct http_server *server);

@@ -6,6 +6,7 @@ answered kind requests meanwhile, and what it has to refuse was refused."""
 import random
 import socket
 import sys
+import time
 import urllib.request
 
 host, port = sys.argv[1].removeprefix("http://").split(":")
@@ -21,8 +22,7 @@ def exchange(data):
     with connection() as peer:
         peer.sendall(data)
         try:
-            if data != GOOD:
-                peer.shutdown(socket.SHUT_WR)
+            peer.shutdown(socket.SHUT_WR)  # who has said it all may say so
             return peer.recv(65536)
         except OSError:  # cut off
             return b""
@@ -33,6 +33,26 @@ def kind():
         assert b"mtl_up" in answer.read()
 
 
+def half_requests(how_many):
+    """On all connections there may be and more, and then silence."""
+    many = []
+    for _ in range(how_many):
+        peer = connection()
+        peer.send(b"GET /metrics HTTP/1.1\r\nHo")
+        many.append(peer)
+    return many
+
+
+def is_cut_off(peer):
+    peer.settimeout(0)
+    try:
+        return peer.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
 for data in (b"\r\n" * 100 + b"x\r\n\r\n", b"\0" * 1000, b"GET\r\n\r\n", b"GET /metrics HTTP/9.9\r\n\r\n",
              b"GET /metrics HTTP/1.1\r\nHost: a\r\nHost: localhost\r\nConnection: close\r\n\r\n",
              b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
@@ -41,7 +61,9 @@ for data in (b"\r\n" * 100 + b"x\r\n\r\n", b"\0" * 1000, b"GET\r\n\r\n", b"GET /
              b"GET /metrics HTTP/1.1\r\n" + b"a: b\r\n" * 5000 + b"\r\n"):
     answer = exchange(data)
     assert not answer.startswith(b"HTTP/1.1 200"), (data[:60], answer[:60])
-assert exchange(GOOD).startswith(b"HTTP/1.1 200")
+for age in (0, 1.1, 1.1):  # of the latest answer: given again, or the request waits for another
+    time.sleep(age)
+    assert exchange(GOOD).startswith(b"HTTP/1.1 200"), f"half closed, {age} s after the answer before"
 for _ in range(200):  # one byte changed
     data = bytearray(GOOD)
     data[random.randrange(len(data) - 4)] = random.randrange(256)
@@ -49,22 +71,29 @@ for _ in range(200):  # one byte changed
         peer.sendall(data)  # and gone without an answer
 kind()
 
-# Half requests on all connections there may be and more: who comes after waits and is served once
-# they are gone, or before.
-many = []
-for _ in range(100):
-    peer = socket.socket()
-    peer.setblocking(False)
-    peer.connect_ex((host, int(port)))
-    many.append(peer)
-for peer in many:
-    try:
-        peer.send(b"GET /metrics HTTP/1.1\r\nHo")
-    except OSError:
-        pass
+# Half requests by somebody who comes back as soon as he is cut off: who means it is served, at once.
+many = half_requests(150)
+for _ in range(3):
+    begun = time.monotonic()
+    kind()
+    assert time.monotonic() - begun < 3, f"{time.monotonic() - begun} s beside half requests"
+    gone = [peer for peer in many if is_cut_off(peer)]
+    assert 150 - 64 <= len(gone) + 1, len(gone)
+    for peer in gone:
+        peer.close()
+    many = [peer for peer in many if peer not in gone] + half_requests(len(gone))
 for peer in many:
     peer.close()
 kind()
+
+# Who waits for an answer is not who gives way.
+time.sleep(1.1)
+with connection() as waits:
+    waits.sendall(GOOD)
+    many = half_requests(100)
+    assert waits.recv(65536).startswith(b"HTTP/1.1 200")
+for peer in many:
+    peer.close()
 
 # Asked for much and never read.
 many = [connection() for _ in range(20)]

@@ -106,7 +106,7 @@ END
 
 # --- targets and files
 
-targets=$(sed -n '/^\.PHONY/,/[^\\]$/p' Makefile | tr -d '\\')
+targets=$(sed -nE '/^(\.PHONY|RUNS :=)/,/[^\\]$/p' Makefile | tr -d '\\')
 for target in $(grep -ohE '`(sudo )?make [a-z-]+' README.md CONTRIBUTING.md docs/*.md | sed 's/.* //' | sort -u); do
     echo "$targets" | grep -qwE -- "$target" || say "the Makefile has no target $target"
 done

@@ -39,6 +39,7 @@ struct manager {
 	struct instrument *instrument;
 	struct entry **entries; /* by pid; of one that came round again the new one is first, and soon alone */
 	unsigned n_entries;
+	unsigned most_entries; /* since memory was last given back */
 	struct tracked *by_index[INDEX_MAX]; /* those that live */
 	struct address_use *addresses;
 	struct counters *counters;

@@ -5,10 +5,13 @@
  */
 #include "manager_parts.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <sys/resource.h>
 
 #include "budget.h"
+
+#define MANY_GONE 16
 
 static double own_cpu_seconds(void)
 {
@@ -75,6 +78,17 @@ static void forget_who_had_their_time(struct manager *manager, uint64_t now)
 			manager_release(manager, manager->entries[i]);
 }
 
+/* What many took is not kept for the few that are left. */
+static void give_memory_back(struct manager *manager)
+{
+	if (manager->n_entries > manager->most_entries)
+		manager->most_entries = manager->n_entries;
+	if (manager->most_entries < 2 * manager->n_entries + MANY_GONE)
+		return;
+	malloc_trim(0);
+	manager->most_entries = manager->n_entries;
+}
+
 static void settle_processes(struct manager *manager)
 {
 	uint64_t now = source_now();
@@ -95,6 +109,7 @@ static void settle_processes(struct manager *manager)
 	manager->settled_cpu = cpu;
 	share_out(manager, now);
 	forget_who_had_their_time(manager, now);
+	give_memory_back(manager);
 }
 
 /* Of the process most sampled, in its CPU time. */

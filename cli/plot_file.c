@@ -8,8 +8,10 @@
  * quotes, in which gnuplot knows no other special character. -d keeps the user's start-up files
  * out.
  *
+ * gnuplot ends when mtl does, however that does, and is ended after DRAW_SECONDS.
+ *
  * The picture is written beside its place and then takes it, so that an old picture is there until
- * the new one is complete.
+ * the new one is complete. The place is where symbolic links lead to: these stay.
  */
 
 #include "plot_file.h"
@@ -17,26 +19,31 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <spawn.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "cleanup.h"
+#include "process.h"
 #include "size.h"
 #include "terminal.h"
 
 #define PROGRAM "gnuplot"
 #define PACKAGE "gnuplot-nox"
-#define NOT_FOUND 127 /* and silence: there was nothing to run, if that was found out late */
-#define TICS_MAX 8    /* with room for their texts */
-#define DASHES 5      /* kinds that gnuplot has */
-#define COUNTS 1000   /* values as large are written with k, M, G */
+#define NOT_FOUND 127 /* and silence: there was nothing to run */
+#define NOT_RUN 126
+#define DRAW_SECONDS 60.0
+#define END_SECONDS 2.0 /* from SIGTERM to SIGKILL */
+#define TICS_MAX 8      /* with room for their texts */
+#define DASHES 5        /* kinds that gnuplot has */
+#define COUNTS 1000     /* values as large are written with k, M, G */
 #define TEXT 256
-
-extern char **environ;
 
 struct picture {
 	const char *ending, *terminal;
@@ -319,27 +326,44 @@ static bool is_silent(FILE *complaints)
 	return fstat(fileno(complaints), &status) == 0 && status.st_size == 0;
 }
 
-/* Waits for its end: 0 and what became of it; or a negative errno, -ENOENT where there is none. */
-static int run_gnuplot(FILE *script, FILE *picture, FILE *complaints, int *ret_status)
+static void __attribute__((noreturn)) gnuplot_child(FILE *script, FILE *picture, FILE *complaints)
 {
 	char program[] = PROGRAM, option[] = "-d", *argv[] = {program, option, NULL};
-	posix_spawn_file_actions_t actions;
-	pid_t pid;
-	int r = posix_spawn_file_actions_init(&actions);
+	sigset_t none;
 
-	if (r != 0)
-		return -r;
-	r = posix_spawn_file_actions_adddup2(&actions, fileno(script), STDIN_FILENO);
-	r = r ?: posix_spawn_file_actions_adddup2(&actions, fileno(picture), STDOUT_FILENO);
-	r = r ?: posix_spawn_file_actions_adddup2(&actions, fileno(complaints), STDERR_FILENO);
-	r = r ?: posix_spawnp(&pid, PROGRAM, &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	while (r == 0 && waitpid(pid, ret_status, 0) < 0)
-		r = errno == EINTR ? 0 : errno;
-	if (r == 0 && WIFEXITED(*ret_status) && WEXITSTATUS(*ret_status) == NOT_FOUND &&
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (dup2(fileno(script), STDIN_FILENO) < 0 || dup2(fileno(picture), STDOUT_FILENO) < 0 ||
+	        dup2(fileno(complaints), STDERR_FILENO) < 0)
+		_exit(NOT_RUN);
+	execvp(PROGRAM, argv);
+	if (errno == ENOENT)
+		_exit(NOT_FOUND);
+	dprintf(STDERR_FILENO, "cannot be run: %s\n", strerror(errno));
+	_exit(NOT_RUN);
+}
+
+/* Waits for its end: 0 and what became of it; or a negative errno: -ENOENT where there is none,
+ * -ETIME when it was ended since it did not come to one. */
+static int run_gnuplot(
+        FILE *script, FILE *picture, FILE *complaints, double seconds, int *ret_status)
+{
+	struct process process = {0};
+	int r = process_fork(&process);
+
+	if (r == 1)
+		gnuplot_child(script, picture, complaints);
+	if (r < 0)
+		return r;
+	if (!process_wait(&process, seconds)) {
+		process_end(&process, END_SECONDS);
+		return -ETIME;
+	}
+	*ret_status = process.status;
+	if (WIFEXITED(*ret_status) && WEXITSTATUS(*ret_status) == NOT_FOUND &&
 	        is_silent(complaints))
-		r = ENOENT;
-	return -r;
+		return -ENOENT;
+	return 0;
 }
 
 static int copy(FILE *from, FILE *to)
@@ -356,7 +380,7 @@ static int copy(FILE *from, FILE *to)
 	return ferror(from) ? -EIO : all == 0 ? -ENODATA : fflush(to) != 0 ? -errno : 0;
 }
 
-static int put_in_place(FILE *picture, const char *path)
+static int put_beside_then_at(FILE *picture, const char *path)
 {
 	_cleanup_free_ char *beside = NULL;
 	mode_t mask = umask(0);
@@ -382,6 +406,48 @@ static int put_in_place(FILE *picture, const char *path)
 	return r;
 }
 
+/* The file that a symbolic link leads to, made where there is none. It is opened, since the kernel
+ * may forbid to follow that link (fs.protected_symlinks), and then asked for its name. */
+static int follow_link(const char *path, char *ret_target)
+{
+	_cleanup_close_ int fd =
+	        open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+	struct stat status;
+	char opened[32];
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return -errno;
+	if (!S_ISREG(status.st_mode))
+		return -EMEDIUMTYPE;
+	snprintf(opened, sizeof(opened), "/proc/self/fd/%d", fd);
+	return realpath(opened, ret_target) ? 0 : -errno;
+}
+
+static int put_in_place(FILE *picture, const char *path)
+{
+	char target[PATH_MAX];
+	struct stat link, before;
+	bool is_new = stat(path, &before) < 0;
+	int r;
+
+	if (lstat(path, &link) < 0 || !S_ISLNK(link.st_mode))
+		return put_beside_then_at(picture, path);
+	r = follow_link(path, target);
+	if (r < 0)
+		return r;
+	r = put_beside_then_at(picture, target);
+	if (r < 0 && is_new)
+		unlink(target);
+	return r;
+}
+
+static const char *not_written(int error)
+{
+	return error == -ENODATA       ? "gnuplot has drawn nothing"
+	       : error == -EMEDIUMTYPE ? "that link leads to something that is no file"
+	                               : strerror(-error);
+}
+
 /* The first line that gnuplot has to say which is not its caret. */
 static void first_complaint(FILE *complaints, char *ret_text, size_t size)
 {
@@ -402,6 +468,7 @@ static int draw(const struct plot_request *request, const char *terminal, FILE *
         char *ret_error, size_t error_size)
 {
 	_cleanup_fclose_ FILE *script = tmpfile(), *complaints = tmpfile();
+	double seconds = request->seconds > 0 ? request->seconds : DRAW_SECONDS;
 	char complaint[TEXT];
 	int status, r = script && complaints ? 0 : -errno;
 
@@ -410,10 +477,15 @@ static int draw(const struct plot_request *request, const char *terminal, FILE *
 		r = fflush(script) != 0 ? -errno : 0;
 		rewind(script);
 	}
-	r = r ?: run_gnuplot(script, picture, complaints, &status);
+	r = r ?: run_gnuplot(script, picture, complaints, seconds, &status);
 	if (r == -ENOENT)
 		snprintf(ret_error, error_size,
 		        "--plot needs gnuplot, which is not there: install the package " PACKAGE);
+	else if (r == -ETIME)
+		snprintf(ret_error, error_size,
+		        "gnuplot had not drawn it after %g s and was ended: does `" PROGRAM
+		        " -d </dev/null` end?",
+		        seconds);
 	else if (r < 0)
 		snprintf(ret_error, error_size, "cannot run gnuplot: %s", strerror(-r));
 	if (r < 0)
@@ -446,7 +518,6 @@ int plot_file_write(
 	r = put_in_place(picture, path);
 	if (r < 0)
 		snprintf(ret_error, error_size, "cannot write %s: %s",
-		        show_name(path, shown, sizeof(shown)),
-		        r == -ENODATA ? "gnuplot has drawn nothing" : strerror(-r));
+		        show_name(path, shown, sizeof(shown)), not_written(r));
 	return r;
 }

@@ -45,13 +45,15 @@ struct plot_request {
 	const char *labels_title;
 	const struct plot_mark *marks;
 	size_t n_marks;
+	double seconds; /* for gnuplot to draw it in; 0: a minute */
 };
 
 /* Does the name end in .svg, .png or .pdf? -EINVAL with a sentence. */
 int plot_file_check(const char *path, char *ret_error, size_t error_size);
 
 /* Draws the curves over the logarithm of size into a file of that kind, by gnuplot. The file is
- * either complete or as before. Negative errno, with one sentence in ret_error. */
+ * either complete or as before; where the path is a symbolic link, the file it leads to. Negative
+ * errno, with one sentence in ret_error. */
 int plot_file_write(
         const char *path, const struct plot_request *request, char *ret_error, size_t error_size);
 

@@ -29,15 +29,16 @@
 
 int daemon_program(char ret_path[static PATH_MAX])
 {
-	ssize_t n = readlink("/proc/self/exe", ret_path, PATH_MAX - sizeof("/mtld"));
+	char own[PATH_MAX - sizeof("/mtld")];
+	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
 
 	if (n > 0) {
-		ret_path[n] = '\0';
-		strcpy(strrchr(ret_path, '/'), "/mtld");
+		own[n] = '\0';
+		snprintf(ret_path, PATH_MAX, "%.*s/mtld", (int)(strrchr(own, '/') - own), own);
 		if (access(ret_path, X_OK) == 0)
 			return 0;
 	}
-	snprintf(ret_path, PATH_MAX, "%s/mtld", MTL_SBINDIR);
+	strcpy(ret_path, MTL_SBINDIR "/mtld");
 	return access(ret_path, X_OK) == 0 ? 0 : -errno;
 }
 

@@ -13,6 +13,10 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "../../cli/plot_file.h"
 #include "cleanup.h"
@@ -25,9 +29,11 @@ static const struct plot_series series[] = {
         {.name = "exact", .sizes = sizes, .values = values, .n = 3},
         {.name = "it's", .sizes = sizes, .values = values, .n = 2}};
 static char old_path[4096];
+static double limit;
 
 static int setup(void **state)
 {
+	limit = 0;
 	snprintf(old_path, sizeof(old_path), "%s", getenv("PATH"));
 	return fake_root_new(state);
 }
@@ -58,7 +64,8 @@ static int plot(const char *title, size_t n_series, char *ret_error)
 	        .value_title = "miss ratio",
 	        .bytes = true,
 	        .series = series,
-	        .n_series = n_series};
+	        .n_series = n_series,
+	        .seconds = limit};
 
 	return plot_file_write(fake_path("out/curve.svg"), &request, ret_error, 512);
 }
@@ -306,6 +313,130 @@ static void ends_are_labelled_where_nothing_else_is(void **state)
 	assert_non_null(strstr(picture(), "set xtics ('4.88K' 5000, '6.84K' 7000)"));
 }
 
+/* ---- a gnuplot without end ---- */
+
+#define ENDLESS "#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 0.05; done\n"
+
+static void a_gnuplot_without_end_is_ended(void **state)
+{
+	(void)state;
+	limit = 0.2;
+	fake_gnuplot(ENDLESS);
+	assert_fails(-ETIME, "gnuplot had not drawn it after 0.2 s and was ended");
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
+/* The number that the gnuplot of `writer` writes down; it is a whole line. */
+static pid_t written_pid(void)
+{
+	int pid = 0;
+	char end = 0;
+
+	for (int i = 0; i < 1000 && end != '\n'; i++) {
+		_cleanup_fclose_ FILE *file = fopen(fake_path("out/pid"), "r");
+
+		if (!file || fscanf(file, "%d%c", &pid, &end) != 2)
+			usleep(10000);
+	}
+	assert_int_equal(end, '\n');
+	return pid;
+}
+
+/* It becomes ours when its parent is gone, and would go on for a minute. */
+static void it_ends_with_who_asked_for_the_picture(void **state)
+{
+	char script[1024], error[512];
+	pid_t writer, pid;
+	int status;
+
+	(void)state;
+	fake_file("out/curve.svg", "old");
+	snprintf(script, sizeof(script), "#!/bin/sh\necho $$ >%s\nexec sleep 60\n",
+	        fake_path("out/pid"));
+	fake_gnuplot(script);
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	writer = fork();
+	assert_true(writer >= 0);
+	if (writer == 0) {
+		sigset_t blocked; /* as `mtl run` has it */
+
+		sigfillset(&blocked);
+		sigprocmask(SIG_SETMASK, &blocked, NULL);
+		_exit(plot("t", 1, error) == 0);
+	}
+	pid = written_pid();
+	kill(writer, SIGKILL);
+	assert_int_equal(waitpid(writer, NULL, 0), writer);
+	alarm(30); /* its end, not this one's */
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	alarm(0);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
+}
+
+/* ---- symbolic links ---- */
+
+static void link_to(const char *target)
+{
+	unlink(fake_path("out/curve.svg"));
+	assert_int_equal(symlink(target, fake_path("out/curve.svg")), 0);
+}
+
+static bool is_link(void)
+{
+	struct stat status;
+
+	return lstat(fake_path("out/curve.svg"), &status) == 0 && S_ISLNK(status.st_mode);
+}
+
+static void a_link_stays_and_what_it_leads_to_is_written(void **state)
+{
+	char error[512];
+	struct stat status;
+
+	(void)state;
+	fake_file("elsewhere/real.svg", "old");
+	fake_file("out/curve.svg", "");
+	fake_gnuplot("#!/bin/sh\nexit 1\n");
+	link_to("../elsewhere/real.svg");
+	assert_int_equal(plot("t", 1, error), -EIO);
+	assert_string_equal(picture(), "old");
+	fake_gnuplot("#!/bin/sh\ncat\n");
+	for (int i = 0; i < 2; i++) { /* there is one; there is none yet */
+		assert_int_equal(plot("t", 1, error), 0);
+		assert_non_null(strstr(picture(), "set terminal svg"));
+		assert_true(is_link());
+		assert_int_equal(files_in_out(), 1);
+		assert_int_equal(lstat(fake_path("elsewhere/real.svg"), &status), 0);
+		assert_true(S_ISREG(status.st_mode));
+		unlink(fake_path("elsewhere/real.svg"));
+	}
+	fake_gnuplot("#!/bin/sh\n:\n");
+	assert_int_equal(plot("t", 1, error), -ENODATA);
+	assert_int_equal(lstat(fake_path("elsewhere/real.svg"), &status), -1);
+}
+
+static void a_link_to_what_is_no_file_is_refused(void **state)
+{
+	char error[512];
+	struct stat status;
+
+	(void)state;
+	fake_file("out/curve.svg", "");
+	fake_gnuplot("#!/bin/sh\ncat\n");
+	link_to("/dev/null");
+	assert_int_equal(plot("t", 1, error), -EMEDIUMTYPE);
+	assert_non_null(strstr(error, "leads to something that is no file"));
+	assert_true(is_link());
+	assert_int_equal(stat("/dev/null", &status), 0);
+	assert_true(S_ISCHR(status.st_mode));
+	link_to("curve.svg");
+	assert_int_equal(plot("t", 1, error), -ELOOP);
+	link_to("nowhere/at/all.svg");
+	assert_int_equal(plot("t", 1, error), -ENOENT);
+}
+
 #define ROOTED(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -314,6 +445,10 @@ int main(void)
 	        ROOTED(what_gnuplot_is_told),
 	        ROOTED(what_fails_leaves_the_old_picture),
 	        ROOTED(a_place_that_cannot_be_written_is_said),
+	        ROOTED(a_gnuplot_without_end_is_ended),
+	        ROOTED(it_ends_with_who_asked_for_the_picture),
+	        ROOTED(a_link_stays_and_what_it_leads_to_is_written),
+	        ROOTED(a_link_to_what_is_no_file_is_refused),
 	        ROOTED(one_size_is_drawn_too),
 	        ROOTED(marks_and_labels),
 	        ROOTED(a_colour_may_be_of_several),

@@ -120,15 +120,29 @@ static int loop(struct top *top, int wake_fd, int signals)
 	return r;
 }
 
+/* The kind of terminal is unknown; or known, like TERM=dumb, but the cursor cannot be placed. */
+static int refuse_terminal(SCREEN *screen)
+{
+	const char *kind = getenv("TERM") ?: "";
+
+	if (!screen)
+		return complain(MTL_FAILED,
+		        "cannot use a terminal of type '%s': set TERM to what it is", kind);
+	endwin();
+	delscreen(screen);
+	return complain(MTL_FAILED,
+	        "a terminal of type '%s' cannot place its cursor: set TERM to what it is, or use "
+	        "`mtl list` and `mtl curve PID`",
+	        kind);
+}
+
 static int on_screen(struct top *top, int wake_fd, int signals)
 {
 	SCREEN *screen = newterm(NULL, stdout, stdin);
 	int r;
 
-	if (!screen)
-		return complain(MTL_FAILED,
-		        "cannot use a terminal of type '%s': set TERM to what it is",
-		        getenv("TERM") ?: "");
+	if (!screen || !tigetstr("cup"))
+		return refuse_terminal(screen);
 	cbreak();
 	noecho();
 	keypad(stdscr, TRUE);

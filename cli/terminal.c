@@ -49,16 +49,6 @@ struct terminal terminal_describe(FILE *file)
 	return terminal;
 }
 
-char *printable(const char *text, char *ret_text, size_t size)
-{
-	size_t i;
-
-	for (i = 0; text[i] && i + 1 < size; i++)
-		ret_text[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
-	ret_text[i] = '\0';
-	return ret_text;
-}
-
 /* Bytes of the first character; 0: it cannot be shown. */
 static size_t showable(const char *text, size_t length)
 {
@@ -78,6 +68,44 @@ void make_showable(char *text)
 			n = 1;
 		}
 	}
+}
+
+/* Without the piece of a character that is cut off: it would be shown as '?'. */
+char *printable(const char *text, char *ret_text, size_t size)
+{
+	size_t length = strlen(text), n = 0, next;
+
+	for (; n < length; n += next) {
+		next = showable(text + n, length - n) ?: 1;
+		if (n + next >= size)
+			break;
+	}
+	memcpy(ret_text, text, n);
+	ret_text[n] = '\0';
+	make_showable(ret_text);
+	return ret_text;
+}
+
+size_t fit_columns(const char *text, int columns, int *ret_used)
+{
+	size_t length = strlen(text), at = 0;
+
+	*ret_used = 0;
+	while (at < length) {
+		mbstate_t state = {0};
+		wchar_t character;
+		size_t n = mbrtowc(&character, text + at, length - at, &state);
+		bool is_one = n - 1 < length - at;
+		int width = is_one ? wcwidth(character) : -1;
+
+		n = is_one ? n : 1;
+		width = width < 0 ? 1 : width;
+		if (*ret_used + width > columns)
+			break;
+		*ret_used += width;
+		at += n;
+	}
+	return at;
 }
 
 char *show_name(const char *name, char *ret_text, size_t size)

@@ -17,12 +17,17 @@ struct terminal {
 /* What file leads to: 80 columns wide unless it is a terminal that says otherwise. */
 struct terminal terminal_describe(FILE *file);
 
-/* comm of a process may hold anything: what is not printable ASCII comes out as '?'. */
+/* comm of a process may hold anything: what the locale has no picture for comes out as '?'. Cut to
+ * size, between characters. */
 char *printable(const char *text, char *ret_text, size_t size);
 
 /* Anything that comes from outside, in place: what the locale has no picture for, control
  * characters above all, becomes '?'. */
 void make_showable(char *text);
+
+/* Bytes of the text that take no more than so many columns; and how many these take. A character of
+ * two columns stands whole or not at all. */
+size_t fit_columns(const char *text, int columns, int *ret_used);
 
 /* A name of a file in a message: showable, and shortened in the middle to fit
  * ("/tmp/ab...of.trace") so that what is said of it is not pushed out. */

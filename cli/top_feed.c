@@ -66,7 +66,8 @@ static int ask(struct top_feed *feed, enum top_question question, const char *me
 	return 0;
 }
 
-/* The first one when its turn comes round, else who has waited longest. */
+/* The first one when its turn comes round, else who has waited longest. One whose answer could not
+ * be read waits like the others: it may have cost the connection. */
 static const struct top_row *whose_turn(
         const struct top_feed *feed, const struct top_row *const *wanted, size_t n, double now)
 {
@@ -75,7 +76,7 @@ static const struct top_row *whose_turn(
 	for (size_t i = 0; i < n; i++) {
 		if (now - wanted[i]->asked < feed->interval)
 			continue;
-		if (i == 0)
+		if (i == 0 && !wanted[i]->unreadable)
 			return wanted[0];
 		if (!next || wanted[i]->asked < next->asked)
 			next = wanted[i];
@@ -99,7 +100,18 @@ static int ask_next(struct top_feed *feed, struct top_rows *rows,
 		return -EAGAIN;
 	feed->curves_left--;
 	top_rows_find(rows, row->pid)->asked = now;
+	feed->asked_pid = row->pid;
 	return ask(feed, TOP_CURVE, "Curve", question_pid(row->pid));
+}
+
+/* What mtld said of one process says nothing against what it says of others. */
+static int not_readable(const struct top_feed *feed, struct top_rows *rows)
+{
+	struct top_row *row = top_rows_find(rows, feed->asked_pid);
+
+	if (row)
+		row->unreadable = true;
+	return 1;
 }
 
 /* A refused curve (too few observations, somebody else's process) leaves the row as it is. */
@@ -118,14 +130,15 @@ static int take(struct top_feed *feed, struct top_rows *rows, const struct clien
 		return r < 0 ? r : 1;
 	}
 	if (!json_object_object_get_ex(reply->parameters, "curve", &curve) || !curve)
-		return -EBADMSG;
+		return not_readable(feed, rows);
 	r = top_rows_curve(rows, curve);
-	return r == -ESRCH ? 0 : r < 0 ? r : 1;
+	return r == -ESRCH ? 0 : r == -EBADMSG ? not_readable(feed, rows) : r < 0 ? r : 1;
 }
 
 static int receive(struct top_feed *feed, struct top_rows *rows, int wake_fd, double seconds)
 {
 	_cleanup_(client_reply_done) struct client_reply reply = {0};
+	bool is_curve = feed->waiting == TOP_CURVE;
 	int r = client_receive(feed->client, seconds, wake_fd, &reply);
 
 	if (r == -ETIMEDOUT)
@@ -134,6 +147,8 @@ static int receive(struct top_feed *feed, struct top_rows *rows, int wake_fd, do
 		return r;
 	if (r == 0)
 		r = take(feed, rows, &reply);
+	if (r == -EBADMSG && is_curve)
+		not_readable(feed, rows);
 	return r == -ENOMEM || r >= 0 ? r : lose(feed, r);
 }
 

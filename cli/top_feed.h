@@ -21,6 +21,7 @@ struct top_feed {
 	double interval;
 	struct client *client; /* NULL: mtld is away */
 	enum top_question waiting;
+	int asked_pid; /* whose curve was asked for last */
 	double sent, next_list, next_connect;
 	unsigned curves_left; /* to ask for before the next List */
 	bool answered;        /* List, at least once */

@@ -229,7 +229,16 @@ const struct top_binding *top_bindings(enum top_view view)
 	return view == TOP_TABLE ? table_keys : text_keys;
 }
 
-/* Letters go to the end of the filter; Enter keeps it, Esc drops it. */
+/* Without its last character, all bytes of it. */
+static void shorten(char *text, size_t length)
+{
+	while (length > 0 && ((unsigned char)text[--length] & 0xc0) == 0x80)
+		text[length] = '\0';
+	text[length] = '\0';
+}
+
+/* Bytes of letters go to the end of the filter, those of one after the other; Enter keeps it, Esc
+ * drops it. */
 static void type(struct top *top, int key)
 {
 	size_t length = strlen(top->filter);
@@ -239,8 +248,9 @@ static void type(struct top *top, int key)
 	if (key == ESCAPE || key == CONTROL_U)
 		top->filter[0] = '\0';
 	else if ((key == KEY_BACKSPACE || key == ERASE || key == CONTROL_H) && length)
-		top->filter[length - 1] = '\0';
-	else if (key >= ' ' && key <= '~' && length + 1 < sizeof(top->filter)) {
+		shorten(top->filter, length);
+	else if (((key >= ' ' && key <= '~') || (top->utf8 && key >= 0x80 && key <= 0xff)) &&
+	         length + 1 < sizeof(top->filter)) {
 		top->filter[length] = (char)key;
 		top->filter[length + 1] = '\0';
 	}

@@ -66,6 +66,7 @@ static void inherit(struct top_row *row, struct top_row *before)
 	row->curve = TAKE_PTR(before->curve);
 	row->origin = before->origin;
 	row->asked = before->asked;
+	row->unreadable = before->unreadable;
 }
 
 static struct top_row read_row(struct json_object *process)
@@ -192,6 +193,7 @@ int top_rows_curve(struct top_rows *rows, struct json_object *object)
 		return -ESRCH;
 	}
 	row_done(row);
+	row->unreadable = false;
 	row->curve = curve;
 	row->origin = origin;
 	rows->llc_bytes = curve->cache_bytes > 0 ? curve->cache_bytes : NAN;

@@ -25,10 +25,11 @@ struct top_row {
 	double cpu_seconds, wall_seconds; /* as in the latest List */
 	/* of the latest curve; NAN: unknown, or below the resolution */
 	double footprint_bytes, l2_misses, llc_misses, llc_fill_seconds;
-	double width; /* median of the trusted points' half intervals over their misses */
-	struct mtl_curve *curve; /* NULL: none yet */
+	double width;    /* median of the trusted points' half intervals over their misses */
+	bool unreadable; /* mtld's latest answer to the question for a curve */
+	struct mtl_curve *curve;        /* NULL: none yet */
 	struct mtl_curve_origin origin; /* of the curve */
-	double asked; /* when its curve was last asked for; 0: never */
+	double asked;                   /* when its curve was last asked for; 0: never */
 };
 
 /* Those of the latest List, in its order. */

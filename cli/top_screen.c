@@ -31,12 +31,20 @@
 static const char *const unicode_bars[EIGHTHS + 1] = {"▁", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 static const char *const ascii_bars[EIGHTHS + 1] = {"_", "_", ".", ".", "-", "-", "=", "=", "#"};
 
+/* A text, no further than that many columns. */
+static void put(int y, int x, const char *text, int columns)
+{
+	int used;
+
+	mvaddnstr(y, x, text, (int)fit_columns(text, columns, &used));
+}
+
 /* A line of text, no longer than the screen; blanks follow. */
 static void line(int y, int attributes, const char *text)
 {
 	attron(attributes);
 	mvhline(y, 0, ' ', COLS);
-	mvaddnstr(y, 0, text, COLS);
+	put(y, 0, text, COLS);
 	attroff(attributes);
 }
 
@@ -57,13 +65,14 @@ static void title_line(const struct top *top)
 
 static void filter_line(const struct top *top)
 {
-	char text[TEXT] = "";
+	char text[TEXT] = "", filter[sizeof(top->filter)];
 
+	printable(top->filter, filter, sizeof(filter));
 	if (top->typing)
 		snprintf(text, sizeof(text), "only with: %s_   (Enter keeps it, Esc drops it)",
-		        top->filter);
-	else if (*top->filter)
-		snprintf(text, sizeof(text), "only with: %s   (Esc: all)", top->filter);
+		        filter);
+	else if (*filter)
+		snprintf(text, sizeof(text), "only with: %s   (Esc: all)", filter);
 	line(1, 0, text);
 	if (*top->feed.away)
 		line(1, A_BOLD, top->feed.away);
@@ -74,6 +83,14 @@ static bool is_shown(const struct top_column *column)
 	return (unsigned)COLS >= column->least_width;
 }
 
+static void cell(int y, int x, const struct top_column *column, const char *text)
+{
+	int used, width = (int)column->width, n = (int)fit_columns(text, width, &used);
+	int before = column->alignment == RIGHT ? width - used : 0;
+
+	mvprintw(y, x, "%*s%.*s%*s", before, "", n, text, width - used - before + 1, "");
+}
+
 /* Each cell in its column, a blank between; returns where the spark begins. */
 static int cells(int y, char (*texts)[NUMBER_TEXT])
 {
@@ -81,13 +98,11 @@ static int cells(int y, char (*texts)[NUMBER_TEXT])
 
 	for (size_t i = 0; i < top_columns_n; i++) {
 		const struct top_column *column = &top_columns[i];
-		int width = (int)column->width;
 
 		if (!is_shown(column))
 			continue;
-		mvprintw(y, x, "%*.*s ", column->alignment == RIGHT ? width : -width, width,
-		        texts[i]);
-		x += width + 1;
+		cell(y, x, column, texts[i]);
+		x += (int)column->width + 1;
 	}
 	return x;
 }
@@ -134,13 +149,15 @@ static void no_curve(const struct top_row *row, int y, int x)
 {
 	char text[TEXT];
 
-	if (*row->reason && COLS - x >= ROOM_FOR_REASON)
+	if (row->unreadable)
+		snprintf(text, sizeof(text), "mtld's answer cannot be read");
+	else if (*row->reason && COLS - x >= ROOM_FOR_REASON)
 		snprintf(text, sizeof(text), "%s: %s", row->state, row->reason);
 	else if (!*row->reason && row->observations < row->needed)
 		snprintf(text, sizeof(text), "%.0f of %.0f", row->observations, row->needed);
 	else
 		snprintf(text, sizeof(text), "%s", row->state);
-	mvaddnstr(y, x, text, COLS - x);
+	put(y, x, text, COLS - x);
 }
 
 static void row_line(const struct top *top, size_t place, int y)
@@ -176,6 +193,10 @@ static void sentence(const struct top *top)
 		return;
 	if (row->curve)
 		curve_sentence(row->curve, text, sizeof(text));
+	else if (row->unreadable)
+		snprintf(text, sizeof(text),
+		        "%s: mtld's answer cannot be read: are mtl and mtld of the same version?",
+		        row->comm);
 	else if (*row->reason)
 		snprintf(text, sizeof(text), "%s: %s", row->state, row->reason);
 	else

@@ -24,6 +24,9 @@ processes() { # JSON of processes, comma-separated: written as a whole, since th
 redis='{"pid": 101, "comm": "redis-server", "misses": [[4194304, 9e6]], "cpu_seconds": 50}'
 postgres='{"pid": 202, "comm": "postgres", "misses": [[262144, 3e6]], "footprint_bytes": 9437184}'
 early='{"pid": 303, "comm": "bzip2", "observations": 12}'
+strange='{"pid": 150, "comm": "strange", "answers": {"parameters": {"curve": {"points": 7}}}}'
+empty='{"pid": 151, "comm": "empty", "answers": {"parameters": {}}}'
+foreign='{"pid": 160, "comm": "größe-東京", "misses": [[4194304, 9e6]]}'
 paused='{"pid": 404, "comm": "traced", "state": "paused", "reason": "a debugger is attached", "observations": 80}'
 processes "$redis, $postgres, $early, $paused"
 
@@ -162,6 +165,35 @@ step "no UTF-8, no colours" in_ascii
 step "none are used" no_colour
 keys C-c
 step "interrupted" restored
+processes "$strange, $empty, $postgres"
+start 132 24 LC_ALL=C.UTF-8 --sort pid
+step "an answer that cannot be read" shows '150 .*cannot be read' '151 .*cannot be read'
+step "... costs only that curve" shows '202 .*[▁█]'
+step "... the line is there all the same" selects 150
+processes '{"pid": 150, "comm": "strange", "misses": [[4194304, 9e6]]}'
+step "... which comes when it can be" shows '150 .*[▁█]'
+keys q
+step "quit again" restored
+
+processes "$foreign, $redis"
+start 80 24 LC_ALL=C.UTF-8 --sort pid
+step "names that are not ASCII" shows '^ *160 größe-東京  +[0-9-]+ +32M' '160 .*[▁█]'
+keys /
+keys -l ö
+step "... in the filter" shows 'only with: ö_' '1 of 2'
+keys BSpace
+step "... which loses the whole letter" shows 'only with: _' '2 of 2'
+keys -l 東
+step "... two columns wide" shows 'only with: 東_' '1 of 2'
+keys Escape
+keys q
+step "quit once more" restored
+start 80 24 LC_ALL=C --sort pid
+step "... without UTF-8" shows '160 gr[?][?][?][?]e-'
+keys q
+
+start 80 24 TERM=dumb
+step "a terminal without a cursor" shows "of type 'dumb' cannot place its cursor" 'mtl list' 'ended 1'
 start 80 24 TERM=nonsense
 step "an unknown terminal" shows "cannot use a terminal of type 'nonsense'" 'ended 1'
 step "no terminal" refuses 2 'no terminal; use .mtl list --json' --socket "$socket" top

@@ -37,6 +37,43 @@ static void what_has_no_picture_is_not_shown(void **state)
 	expect_shown("caf\xc3\xa9\x1b", "caf???");
 }
 
+static void a_name_is_cut_between_characters(void **state)
+{
+	char text[8];
+
+	(void)state;
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	assert_string_equal(printable("caf\xc3\xa9\n", text, sizeof(text)), "caf\xc3\xa9?");
+	assert_string_equal(printable("\xe4\xb8\xad\xe4\xb8\xad\xe4", text, sizeof(text)),
+	        "\xe4\xb8\xad\xe4\xb8\xad?");
+	assert_string_equal(printable("12345\xc3\xa9", text, sizeof(text)), "12345\xc3\xa9");
+	assert_string_equal(printable("123456\xc3\xa9", text, sizeof(text)), "123456");
+	setlocale(LC_CTYPE, "C");
+	assert_string_equal(printable("caf\xc3\xa9", text, sizeof(text)), "caf??");
+}
+
+static void expect_fits(const char *text, int columns, size_t bytes, int used)
+{
+	int n = -1;
+
+	assert_int_equal(fit_columns(text, columns, &n), bytes);
+	assert_int_equal(n, used);
+}
+
+static void characters_take_one_column_or_two_or_none(void **state)
+{
+	(void)state;
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	expect_fits("", 5, 0, 0);
+	expect_fits("abc", 5, 3, 3);
+	expect_fits("abc", 2, 2, 2);
+	expect_fits("caf\xc3\xa9!", 4, 5, 4);
+	expect_fits("\xe4\xb8\xad\xe4\xb8\xad", 3, 3, 2);
+	expect_fits("e\xcc\x81x", 1, 3, 1); /* an accent of its own */
+	expect_fits("\xff\xff", 1, 1, 1);
+	setlocale(LC_CTYPE, "C");
+}
+
 static void a_long_name_keeps_its_end(void **state)
 {
 	char shown[16];
@@ -52,6 +89,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(what_has_no_picture_is_not_shown),
+	        cmocka_unit_test(a_name_is_cut_between_characters),
+	        cmocka_unit_test(characters_take_one_column_or_two_or_none),
 	        cmocka_unit_test(a_long_name_keeps_its_end),
 	};
 

@@ -13,7 +13,7 @@ set -eu
 kept=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$kept"' EXIT
 if ! command -v gnuplot >/dev/null; then
-    printf '%s\n' '#!/bin/sh' "cat >'$OUT/curves.gnuplot'" "echo drawn >'$OUT/curves.svg'" >"$kept/gnuplot"
+    printf '%s\n' '#!/bin/sh' "cat >'$OUT/curves.gnuplot'" 'echo drawn' >"$kept/gnuplot"
     chmod 755 "$kept/gnuplot"
     PATH=$kept:$PATH
 fi

@@ -424,7 +424,13 @@ static void capacities_count_where_ways_do_not(void **state)
 /* --- predictions and answers */
 
 static const struct cache_geometry said = {.source = CACHE_FROM_SYSFS,
-        .levels = {{1, "Data", 48 * KIB, 12, 64, 64}, {2, "Unified", MIB, 0, 0, 0}},
+        .levels = {{.level = 1,
+                           .type = "Data",
+                           .size_bytes = 48 * KIB,
+                           .ways = 12,
+                           .sets = 64,
+                           .line_bytes = 64},
+                {.level = 2, .type = "Unified", .size_bytes = MIB}},
         .n = 2,
         .tlb_entries = 96};
 

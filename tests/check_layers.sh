@@ -48,6 +48,11 @@ for layer in lib bpf daemon cli; do
     done
 done
 
+# a script that is no script fails late, and far from here
+for script in $(git ls-files '*.sh' 2>/dev/null || find tests packaging -name '*.sh'); do
+    sh -n "$script" 2>/dev/null || say "$script: $(sh -n "$script" 2>&1 | head -n 1)"
+done
+
 # cleanup.h needs <unistd.h> for close(); what would make lib impure is refused by name
 impure='<(systemd/|bpf/|linux/|sys/(socket|syscall|ioctl|mman|epoll)|pthread|syslog|time|fcntl|signal)'
 for file in $(files lib); do

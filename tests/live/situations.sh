@@ -182,9 +182,6 @@ ended_clean() {
     [ "$status" = 0 ] || { echo "status $status"; cat "$work/stacks" "$work/mtld.err"; return 1; }
     [ ! -e "$MTL_SOCKET" ] || { echo "the socket is still there"; return 1; }
 }
-    wait "$mtld" || { echo "status $?"; cat "$work/mtld.err"; return 1; }
-    [ ! -e "$MTL_SOCKET" ] || { echo "the socket is still there"; return 1; }
-}
 
 sockets() {
     step "config: unknown key" bad_config '2: unknown key "colour"; known are .*max_overhead' '[mtld]' 'colour = red'

@@ -50,7 +50,8 @@ done
 
 # a script that is no script fails late, and far from here
 for script in $(git ls-files '*.sh' 2>/dev/null || find tests packaging -name '*.sh'); do
-    sh -n "$script" 2>/dev/null || say "$script: $(sh -n "$script" 2>&1 | head -n 1)"
+    shell=$(sed -n '1s/^#!.*\/\(bash\|sh\).*/\1/p' "$script")
+    said=$("${shell:-sh}" -n "$script" 2>&1) || say "$said"
 done
 
 # cleanup.h needs <unistd.h> for close(); what would make lib impure is refused by name

@@ -330,7 +330,7 @@ debuggers() {
 
 three() {
     mtl track "$one" && mtl track "$two" && mtl track "$three" &&
-        settled_curve "$one" 1.6 3.5 && settled_curve "$two" 3.2 6 && settled_curve "$three" 6.4 10.5
+        settled_curve "$one" 1.2 3.5 && settled_curve "$two" 2.4 6 && settled_curve "$three" 4.8 10.5
 }
 
 # a whole message: talk ends it with a newline
@@ -410,7 +410,7 @@ many() {
     start sixteen workload scan --working-set 8M --threads 16 --private
     sixteen=$pid
     step "16 threads: mtl track" mtl track "$sixteen"
-    step "16 threads: a curve" settled_curve "$sixteen" 6.4 10.5
+    step "16 threads: a curve" settled_curve "$sixteen" 4.8 10.5
     stop sixteen
     start one workload scan --working-set 2M
     one=$pid

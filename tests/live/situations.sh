@@ -16,7 +16,8 @@ listed() { # PID EXPRESSION: true of it in mtl list
 state_is() { listed "$1" ".state == \"$2\""; }
 has_observations() { listed "$1" ".observations >= $2"; }
 
-# the footprint in MiB lies between: whose curve it is, not how good (60 to 120 observations; accuracy.sh)
+# the footprint in MiB lies between: whose curve it is, not how good (60 to 120 observations, which
+# may reach no further than a few milliseconds; accuracy.sh)
 curve_of() { # PID LOW HIGH [OPTION...]
     low=$2
     high=$3
@@ -93,7 +94,7 @@ processes() {
         answers '.footprint_bytes > 2.4 * 1048576 and .points != []' mtl --socket /nowhere curve --from "$work/record" --json
     step "target executes another program: that one is observed" executes
     step "pid gone while watching: the watch ends well" watch_ends
-    step "pid gone: its last curve is kept" curve_of "$(jq -s '.[0].pid' "$work/watch.out")" 1 4
+    step "pid gone: its last curve is kept" curve_of "$(jq -s '.[0].pid' "$work/watch.out")" 0.5 4
     step "pid gone: its state is exited" state_is "$(jq -s '.[0].pid' "$work/watch.out")" exited
     step "pid gone too early: not enough" ends_too_early
     step "untrack" mtl untrack "$target"
@@ -197,7 +198,7 @@ sockets() {
     step "its stale socket: mtl says so" gives 1 'mtld is not running at .* \(its socket is left over\)' mtl status
     start_mtld
     step "next start on the stale socket works" mtl status
-    step "and it observes the same process" curve_of "$(cat "$work/target.pid")" 1 4
+    step "and it observes the same process" curve_of "$(cat "$work/target.pid")" 0.5 4
     end_mtld
     step "SIGTERM: ends with 0, socket gone" ended_clean
     stop target
@@ -315,7 +316,7 @@ debuggers() {
     target=$pid
     within 60 test -s "$work/count"
     step "gdb first: its watchpoint works, mtl says paused" paused_under_gdb
-    step "gdb gone: there is a curve" curve_of "$target" 1 4
+    step "gdb gone: there is a curve" settled_curve "$target" 0.5 4
     stop target
     start target ticker "$work/count"
     target=$pid

@@ -15,6 +15,8 @@
 
 #include <math.h>
 
+#include "splitmix.h"
+
 #define PART 0.25
 #define SHARE_LEAST 0.02
 #define SHARE_ALL 0.8 /* beyond this it is not worth while */
@@ -36,22 +38,12 @@ void duty_decide(struct duty *duty, double switching)
 		duty->share = 1;
 }
 
-/* splitmix64, in 0..1 */
-static double draw(struct duty *duty)
-{
-	uint64_t z = duty->random += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return ldexp(z ^ z >> 31, -64);
-}
-
 static double phase_seconds(struct duty *duty, double watch_seconds)
 {
 	double on = fmin(ON_MOST, fmax(ON_LEAST, 1.5 * watch_seconds));
 	double length = duty->resting ? on * (1 / duty->share - 1) : on;
 
-	return length * (0.75 + 0.5 * draw(duty));
+	return length * (0.75 + 0.5 * splitmix_uniform(&duty->random));
 }
 
 bool duty_step(struct duty *duty, uint64_t now, double watch_seconds)

@@ -24,14 +24,16 @@
 #include <string.h>
 
 #include "binomial.h"
+#include "splitmix.h"
 
 #define SETTLE_NS 100000000ULL
 #define WINDOW_NS 300000000ULL
-#define PERIOD_LEAST_NS 8000000000ULL                  /* from pair to pair, and up to twice that */
-#define CPU_LEAST (CHECK_CPUS_LEAST * WINDOW_NS / 1e9) /* seconds in a window that say something   \
-	                                                */
-#define COUNT_LEAST 30                                 /* units in a window, likewise */
-#define WIDTH_MOST 0.05 /* an interval wider than that says nothing */
+#define PERIOD_LEAST_NS 8000000000ULL /* from pair to pair, and up to twice that */
+#define CPU_LEAST                                                                                  \
+	(CHECK_CPUS_LEAST * WINDOW_NS / 1e9) /* seconds in a window that say something             \
+	                                      */
+#define COUNT_LEAST 30                       /* units in a window, likewise */
+#define WIDTH_MOST 0.05                      /* an interval wider than that says nothing */
 #define TAIL 0.05
 
 /* A pair: settle, measure, settle, measure; then nothing for a while. */
@@ -45,20 +47,10 @@ static const char *const unit_names[] = {
         [CHECK_SLEEPS] = "voluntary switches",
 };
 
-/* splitmix64, in 0..1 */
-static double draw(struct self_check *check)
-{
-	uint64_t z = check->random += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return ldexp(z ^ z >> 31, -64);
-}
-
 void self_check_begin(struct self_check *check, uint64_t now, uint64_t seed)
 {
 	*check = (struct self_check){.random = seed};
-	check->due = now + (uint64_t)(PERIOD_LEAST_NS * draw(check));
+	check->due = now + (uint64_t)(PERIOD_LEAST_NS * splitmix_uniform(&check->random));
 }
 
 bool self_check_due(const struct self_check *check, uint64_t now)
@@ -107,9 +99,10 @@ bool self_check_step(struct self_check *check, uint64_t now, const struct check_
 	check->phase = (check->phase + 1) % N_PHASES;
 	check->begin = *reading;
 	if (check->phase == PHASE_SETTLE_1)
-		check->paused_first = draw(check) < 0.5;
+		check->paused_first = splitmix_uniform(&check->random) < 0.5;
 	if (check->phase == PHASE_IDLE)
-		check->due = now + (uint64_t)(PERIOD_LEAST_NS * (1 + draw(check)));
+		check->due =
+		        now + (uint64_t)(PERIOD_LEAST_NS * (1 + splitmix_uniform(&check->random)));
 	else if (check->phase == PHASE_WINDOW_1 || check->phase == PHASE_WINDOW_2)
 		check->due = now + WINDOW_NS;
 	else

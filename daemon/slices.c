@@ -4,18 +4,11 @@
 
 #include <math.h>
 
-static double uniform(uint64_t *random)
-{
-	uint64_t z = *random += 0x9e3779b97f4a7c15;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
-}
+#include "splitmix.h"
 
 static double next_length(struct slices *slices)
 {
-	return -slices->mean[slices->reuse] * log(uniform(&slices->random));
+	return -slices->mean[slices->reuse] * log(splitmix_uniform(&slices->random));
 }
 
 void slices_begin(

@@ -26,22 +26,13 @@
 #include <string.h>
 #include "bootstrap.h"
 #include "cleanup.h"
+#include "splitmix.h"
 
 /* Fewer touches give no more than an upper limit to what is made of them. */
 #define FEW_TOUCHES 6
 /* So many are taken to have led to all there is: heavier lines than these no longer count as
  * unseen. */
 #define MANY_TOUCHES 20
-
-/* splitmix64 (Steele, Lea & Flood, 2014) */
-static uint64_t random_next(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return z ^ (z >> 31);
-}
 
 /* Poisson(1) in 256ths: eight to a random number. Its mean is 1.004 and so is its variance. */
 static void draw_multiplicities(uint64_t *state, uint8_t *ret_times, size_t n)
@@ -55,7 +46,7 @@ static void draw_multiplicities(uint64_t *state, uint8_t *ret_times, size_t n)
 
 	for (size_t i = 0; i < n; i++, bits >>= 8) {
 		if (i % 8 == 0)
-			bits = random_next(state);
+			bits = splitmix_next(state);
 		ret_times[i] = times[bits & 0xff];
 	}
 }

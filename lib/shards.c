@@ -24,6 +24,7 @@
 
 #include "cleanup.h"
 #include "histogram.h"
+#include "splitmix.h"
 #include "stack_distance.h"
 
 #define BLOCK 1024
@@ -48,14 +49,6 @@ DEFINE_CLEANUP(struct mtl_shards, mtl_shards_free)
 static double rate_of(const struct mtl_shards *s)
 {
 	return ((double)s->threshold + 1) * 0x1p-64;
-}
-
-/* The finaliser of splitmix64 (Steele et al. 2014): every bit of the datum reaches every bit. */
-static uint64_t hash_of(uint64_t datum)
-{
-	datum = (datum ^ (datum >> 30)) * 0xbf58476d1ce4e5b9;
-	datum = (datum ^ (datum >> 27)) * 0x94d049bb133111eb;
-	return datum ^ (datum >> 31);
 }
 
 int mtl_shards_new(
@@ -166,7 +159,7 @@ static int access_bounded(struct mtl_shards *s, const uint64_t *data, size_t n)
 	int r = 0;
 
 	for (size_t i = 0; i < n && r == 0; i++) {
-		uint64_t before = mtl_stack_distinct(s->stack), hash = hash_of(data[i]);
+		uint64_t before = mtl_stack_distinct(s->stack), hash = splitmix_finalise(data[i]);
 
 		if (hash > s->threshold)
 			continue;
@@ -188,7 +181,7 @@ int mtl_shards_access(struct mtl_shards *shards, const uint64_t *data, size_t n)
 
 		for (size_t i = 0; i < block; i++) {
 			chosen[kept] = data[from + i];
-			kept += hash_of(data[from + i]) <= shards->threshold;
+			kept += splitmix_finalise(data[from + i]) <= shards->threshold;
 		}
 		shards->accesses += block;
 		if (kept > 0)

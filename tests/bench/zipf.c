@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "splitmix.h"
 
 #define LINE_BYTES 64
 #define FIRST_LINE 0x10000 /* no line at address 0 */
@@ -56,20 +57,10 @@ static void *allocate(size_t n, size_t size)
 	return memory;
 }
 
-/* splitmix64 */
-static uint64_t draw(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
-
 /* Uniform in 0 ... n - 1. */
 static uint64_t draw_below(uint64_t *state, uint64_t n)
 {
-	return (uint64_t)((unsigned __int128)draw(state) * n >> 64);
+	return (uint64_t)((unsigned __int128)splitmix_next(state) * n >> 64);
 }
 
 static void shuffle_lines(struct zipf *zipf)
@@ -150,7 +141,7 @@ static struct zipf new_zipf(uint64_t m, double s, uint64_t seed)
 
 static uint64_t draw_address(struct zipf *zipf)
 {
-	unsigned __int128 product = (unsigned __int128)draw(&zipf->state) * zipf->m;
+	unsigned __int128 product = (unsigned __int128)splitmix_next(&zipf->state) * zipf->m;
 	const struct column *column = &zipf->columns[(uint64_t)(product >> 64)];
 	uint64_t line = (uint64_t)product < column->split ? column->line : column->alias;
 

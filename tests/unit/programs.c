@@ -321,6 +321,19 @@ void programs_end(void)
 	fake_root_free(NULL);
 }
 
+int programs_setup(void **state)
+{
+	(void)state;
+	return programs_begin();
+}
+
+int programs_teardown(void **state)
+{
+	(void)state;
+	programs_end();
+	return 0;
+}
+
 double program_fill_time(const struct program *program, double lines)
 {
 	double low = 0, high = 1e-9;

@@ -44,6 +44,10 @@ extern const size_t n_programs;
 int programs_begin(void);
 void programs_end(void);
 
+/* The same as fixtures of a group of tests. */
+int programs_setup(void **state);
+int programs_teardown(void **state);
+
 /* Who watches it, one line after the other. `planned`: mtld's planner draws them. Seed decides. 0
  * or a negative errno. */
 struct observer;

@@ -20,6 +20,7 @@
 #endif
 
 #include "mtl.h"
+#include "splitmix.h"
 
 #define SIM_PERIOD 0.01 /* seconds a scan takes; mean time between touches of a random line */
 #define SIM_SHORTEST 1e-4
@@ -38,16 +39,12 @@ static inline double sim_slack(void)
 	return RUNNING_ON_VALGRIND ? 4 : 1;
 }
 
-typedef void sim_kind(uint64_t *random, double touched[MTL_WORDS_PER_LINE]);
-
 static inline double sim_uniform(uint64_t *random)
 {
-	uint64_t z = *random += 0x9e3779b97f4a7c15;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
+	return splitmix_uniform(random);
 }
+
+typedef void sim_kind(uint64_t *random, double touched[MTL_WORDS_PER_LINE]);
 
 static inline void sim_all_words(double touched[MTL_WORDS_PER_LINE], double time)
 {

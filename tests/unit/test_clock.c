@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "event.h"
+#include "splitmix.h"
 
 #define THREADS 40
 #define CPUS 8
@@ -32,11 +33,7 @@ static uint64_t word;
 
 static uint64_t random_below(uint64_t *random, uint64_t n)
 {
-	uint64_t z = *random += 0x9e3779b97f4a7c15;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return (z ^ (z >> 31)) % n;
+	return splitmix_next(random) % n;
 }
 
 /* as bpf/process_clock.bpf.c: an armed thread starts `cost` later */

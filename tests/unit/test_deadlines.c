@@ -194,19 +194,6 @@ static void short_watches_are_worth_it(void **state)
 		fail_msg("%.3f, log-uniform %.3f", error, before);
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	return programs_begin();
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	programs_end();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,5 +207,5 @@ int main(void)
 	        cmocka_unit_test(short_watches_are_worth_it),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, programs_setup, programs_teardown);
 }

@@ -204,19 +204,6 @@ static void words_need_not_be_armed_together(void **state)
 			fail_msg("%g s: %.3f of the truth", windows[i], sum[i] / runs);
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	return programs_begin();
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	programs_end();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -231,5 +218,5 @@ int main(void)
 	        cmocka_unit_test(they_hold_the_truth),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, programs_setup, programs_teardown);
 }

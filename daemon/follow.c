@@ -115,10 +115,13 @@ static bool is_chosen(const struct follow *follow, pid_t pid)
 	return false;
 }
 
-/* Those of `entries` that another group has, or the top, are tracked on that account from now on. */
+/* Those of `entries` that a group has, or the top, are tracked on that account from now on; the
+ * others on nobody's. */
 static void pass_on(struct follow *follow, struct entry **entries, unsigned n)
 {
-	for (unsigned g = 0; g < follow->n_groups; g++) {
+	for (unsigned i = 0; i < n; i++)
+		entries[i]->by = BY_PID;
+	for (unsigned g = 0; n > 0 && g < follow->n_groups; g++) {
 		_cleanup_(pid_set_done) struct pid_set set = {0};
 
 		if (members_of(follow, follow->groups[g], &set) < 0)
@@ -134,7 +137,6 @@ static void pass_on(struct follow *follow, struct entry **entries, unsigned n)
 
 bool follow_takes(struct follow *follow, struct entry *entry)
 {
-	entry->by = BY_PID;
 	pass_on(follow, &entry, 1);
 	return entry->by != BY_PID;
 }
@@ -150,10 +152,7 @@ static void untrack_others(
 		if (has_left(manager->entries[i], group, set) &&
 		        !has_ended(follow, manager->entries[i]))
 			leaving[n++] = manager->entries[i];
-	for (unsigned i = 0; i < n; i++)
-		leaving[i]->by = BY_PID;
-	if (n > 0)
-		pass_on(follow, leaving, n);
+	pass_on(follow, leaving, n);
 	for (unsigned i = 0; i < n; i++)
 		if (leaving[i]->by == BY_PID)
 			manager_forget(manager, leaving[i]);
@@ -204,7 +203,8 @@ static void obey(struct follow *follow, struct busiest_process *process)
 
 		process->chosen = r == 0;
 		process->refused = r == -ENOTSUP || r == -EACCES;
-	} else if (!process->chosen && alive && entry->by == BY_TOP && !follow_takes(follow, entry)) {
+	} else if (!process->chosen && alive && entry->by == BY_TOP &&
+	           !follow_takes(follow, entry)) {
 		manager_forget(follow->manager, entry);
 	}
 }
@@ -231,10 +231,12 @@ static void look_at_top(struct follow *follow)
 
 /* ---- begin and end ---- */
 
-static void drop_group(struct follow *follow, unsigned i)
+static struct followed *take_group(struct follow *follow, unsigned i)
 {
-	free(follow->groups[i]);
+	struct followed *group = follow->groups[i];
+
 	follow->groups[i] = follow->groups[--follow->n_groups];
+	return group;
 }
 
 static bool has_something(const struct follow *follow)
@@ -252,7 +254,7 @@ static int on_look(sd_event_source *timer, uint64_t usec, void *userdata)
 		look_at_group(follow, follow->groups[i]);
 		members += follow->groups[i]->members;
 		if (follow->groups[i]->error == -ENOENT && !follow->groups[i]->configured)
-			drop_group(follow, i);
+			free(take_group(follow, i));
 	}
 	if ((follow->manager->config->top > 0 || follow->top.n > 0) &&
 	        follow->looks++ % TOP_LOOKS == 0)
@@ -265,57 +267,70 @@ static int on_look(sd_event_source *timer, uint64_t usec, void *userdata)
 	return 0;
 }
 
-/* By name, or by the directory it is. */
-static unsigned find_group(const struct follow *follow, const char *name)
+/* What a text names: path "" and -ENOENT where it is not there. Other errors: it can be no group.
+ */
+struct called {
+	char name[MANAGER_CGROUP_NAME];
+	char path[PATH_MAX];
+};
+
+static int resolve(const struct follow *follow, const char *text, struct called *ret_called)
 {
-	char path[PATH_MAX] = "";
+	int r = cgroup_name(text, ret_called->name, sizeof(ret_called->name));
+
+	if (r >= 0)
+		r = cgroup_find(follow->manager->root, ret_called->name, ret_called->path);
+	if (r < 0)
+		*ret_called->path = '\0';
+	return r;
+}
+
+/* By name, or by the directory it is. */
+static unsigned find_group(const struct follow *follow, const struct called *called)
+{
 	unsigned i = 0;
 
-	if (cgroup_find(follow->manager->root, name, path) < 0)
-		*path = '\0';
-	while (i < follow->n_groups && strcmp(follow->groups[i]->name, name) != 0 &&
-	        !(*path && strcmp(follow->groups[i]->path, path) == 0))
+	while (i < follow->n_groups && strcmp(follow->groups[i]->name, called->name) != 0 &&
+	        !(*called->path && strcmp(follow->groups[i]->path, called->path) == 0))
 		i++;
 	return i;
 }
 
-static int add_group(struct follow *follow, const char *text, bool configured)
+static int add_group(struct follow *follow, const struct called *called, bool configured,
+        struct followed **ret_group)
 {
+	unsigned i = find_group(follow, called);
 	struct followed *group;
-	char name[sizeof(group->name)];
-	int r = cgroup_name(text, name, sizeof(name));
 
-	if (r < 0)
-		return r;
-	if (find_group(follow, name) < follow->n_groups)
-		return 0;
-	if (follow->n_groups == MANAGER_CGROUPS_MAX)
+	if (i == MANAGER_CGROUPS_MAX)
 		return -E2BIG;
-	group = calloc(1, sizeof(*group));
-	if (!group)
-		return -ENOMEM;
-	strcpy(group->name, name);
-	group->configured = configured;
-	follow->groups[follow->n_groups++] = group;
+	if (i == follow->n_groups) {
+		group = calloc(1, sizeof(*group));
+		if (!group)
+			return -ENOMEM;
+		strcpy(group->name, called->name);
+		group->configured = configured;
+		follow->groups[follow->n_groups++] = group;
+	}
+	*ret_group = follow->groups[i];
 	return 0;
 }
 
 int follow_cgroup(struct follow *follow, const char *text)
 {
 	_cleanup_(pid_set_done) struct pid_set set = {0};
-	char name[MANAGER_CGROUP_NAME], path[PATH_MAX];
+	struct followed *group;
+	struct called called;
 	size_t hidden;
-	int r = cgroup_name(text, name, sizeof(name));
+	int r = resolve(follow, text, &called);
 
 	if (r >= 0)
-		r = cgroup_find(follow->manager->root, name, path);
+		r = cgroup_processes(called.path, &set, &hidden);
 	if (r >= 0)
-		r = cgroup_processes(path, &set, &hidden);
-	if (r >= 0)
-		r = add_group(follow, name, false);
+		r = add_group(follow, &called, false, &group);
 	if (r < 0)
 		return r;
-	look_at_group(follow, follow->groups[find_group(follow, name)]);
+	look_at_group(follow, group);
 	sd_event_source_set_time_relative(follow->timer, LOOK_USEC);
 	return sd_event_source_set_enabled(follow->timer, SD_EVENT_ON);
 }
@@ -323,20 +338,18 @@ int follow_cgroup(struct follow *follow, const char *text)
 int follow_no_more(struct follow *follow, const char *text)
 {
 	static const struct pid_set none;
-	char name[MANAGER_CGROUP_NAME];
-	struct followed *group;
+	_cleanup_free_ struct followed *group = NULL;
+	struct called called;
+	int r = resolve(follow, text, &called);
 	unsigned i;
-	int r = cgroup_name(text, name, sizeof(name));
 
-	if (r < 0)
+	if (r < 0 && r != -ENOENT)
 		return r;
-	i = find_group(follow, name);
+	i = find_group(follow, &called);
 	if (i == follow->n_groups)
 		return -ENOENT;
-	group = follow->groups[i];
-	follow->groups[i] = follow->groups[--follow->n_groups];
+	group = take_group(follow, i);
 	untrack_others(follow, group, &none);
-	free(group);
 	return 0;
 }
 
@@ -359,12 +372,19 @@ int follow_describe(const struct follow *follow, unsigned index, struct manager_
 static int add_configured(struct follow *follow)
 {
 	_cleanup_free_ char *names = strdup(follow->manager->config->cgroups);
-	char *rest = names, *name;
+	char *rest = names, *text;
 	int r = names ? 0 : -ENOMEM;
 
-	while (r >= 0 && (name = strsep(&rest, " \t")))
-		if (*name)
-			r = add_group(follow, name, true);
+	while (r >= 0 && (text = strsep(&rest, " \t"))) {
+		struct followed *group;
+		struct called called;
+
+		if (!*text)
+			continue;
+		r = resolve(follow, text, &called);
+		if (r >= 0 || r == -ENOENT)
+			r = add_group(follow, &called, true, &group);
+	}
 	return r;
 }
 

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "cgroup.h"
 #include "cleanup.h"
 #include "config.h"
 #include "ladder.h"
@@ -188,14 +189,27 @@ static int read_group(const struct key *key, const char *text, void *member)
 }
 
 /* high is the size of the member. */
+static bool are_groups(const char *text)
+{
+	_cleanup_free_ char *copy = strdup(text);
+	char *rest = copy, *word, name[PATH_MAX];
+	bool right = copy;
+
+	while (right && (word = strsep(&rest, " \t")))
+		right = !*word || cgroup_name(word, name, sizeof(name)) == 0;
+	return right;
+}
+
 /* More of them come to those of lines before. */
-static int read_words(const struct key *key, const char *text, void *member)
+static int read_groups(const struct key *key, const char *text, void *member)
 {
 	char *words = member;
 	size_t before = strlen(words), length = strlen(text);
 
 	if (before + 1 + length >= (size_t)key->high)
 		return -ERANGE;
+	if (!are_groups(text))
+		return -EINVAL;
 	if (before && length)
 		words[before++] = ' ';
 	memcpy(words + before, text, length + 1);
@@ -260,9 +274,9 @@ static const struct key keys[] = {
         KEY(max_exited, AT_ONCE, read_count, print_count, 0, 1023, "a whole number, 0 to 1023"),
         KEY(max_processes, AT_ONCE, read_count, print_count, 1, 1024, "a whole number, 1 to 1024"),
         KEY(top, AT_START, read_count, print_count, 0, 1000, "a whole number, 0 to 1000"),
-        KEY(cgroups, AT_START, read_words, print_text, 0,
+        KEY(cgroups, AT_START, read_groups, print_text, 0,
                 sizeof(((struct config *)0)->cgroups),
-                "control groups with blanks between them, at most 4094 bytes in all"),
+                "control groups without .. and with blanks between them, at most 4094 bytes in all"),
         KEY(max_clients, AT_ONCE, read_count, print_count, 1, 4096, "a whole number, 1 to 4096"),
         KEY(ring_bytes, AT_START, read_power_of_two, print_count, 4096, 16 * MEBIBYTE,
                 "a power of two, 4096 to 16M (bytes, or with K or M)"),
@@ -389,7 +403,7 @@ static int take_value(void *user, const char *section, const char *name, const c
 
 	while (i < N_KEYS && strcmp(keys[i].name, name) != 0)
 		i++;
-	several = i < N_KEYS && keys[i].read == read_words;
+	several = i < N_KEYS && keys[i].read == read_groups;
 	again = i < N_KEYS && reading->seen & 1u << i;
 	if (several && !again)
 		*((char *)&reading->config + keys[i].offset) = '\0';

@@ -166,6 +166,7 @@ static void refuses_values(void **state)
 	        {"address_samples", "pebs"},
 	        {"address_samples", ""},
 	        {"realtime", ""},
+	        {"cgroups", "/a /b/../c"},
 	        {"socket_group", "a b"},
 	        {"rung", ""},
 	        {"rung", "none"},

@@ -68,10 +68,7 @@ row() { # NAME N COMMAND...: in a table
 printf '%s\n' '[mtld]' 'max_processes = 1024' 'keep_exited_seconds = 0' >"$work/conf"
 mtld --socket "$MTL_SOCKET" --config "$work/conf" 2>"$work/err" &
 mtld=$!
-until mtl status >/dev/null 2>&1; do
-    kill -0 $mtld 2>/dev/null || { cat "$work/err" >&2; exit 4; }
-    sleep 0.1
-done
+within 60 mtl status || { cat "$work/err" >&2; exit 4; }
 mtl track "cgroup:${group#"$(dirname "$group")"}"
 echo "machine: $(uname -r), $(nproc) CPUs; $seconds s each; $(mtl status --json | jq -r .reason)"
 echo

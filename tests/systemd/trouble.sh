@@ -7,18 +7,10 @@ drop_in=/run/systemd/system/mtld.service.d
 
 says_max_processes() { timeout 20 mtl status --json | is_true ".max_processes == $1"; }
 
-within_5_s() { # COMMAND...
-    until_when=$(($(centiseconds) + 500))
-    until "$@"; do
-        [ "$(centiseconds)" -lt $until_when ] || return 1
-        sleep 0.2
-    done
-}
-
 reload_counts() {
     old=$(main_pid mtld.service)
     sed -i 's/^#max_processes = 64/max_processes = 63/' $conf
-    timeout 20 systemctl reload mtld.service && within_5_s says_max_processes 63 || { mtl status --json; return 1; }
+    timeout 20 systemctl reload mtld.service && within 5 says_max_processes 63 || { mtl status --json; return 1; }
     [ "$(main_pid mtld.service)" = "$old" ] || { echo "it is another process"; return 1; }
 }
 
@@ -34,7 +26,7 @@ wrong_reload_fails() {
     sed -i 's/^max_processes = 63/max_processes = lots/' $conf
     timeout 20 systemctl reload mtld.service && { echo "systemctl reload says that it is right"; return 1; }
     active mtld.service && says_max_processes 63 || { echo "it was not left alone"; return 1; }
-    systemctl kill --kill-who=main -s HUP mtld.service && within_5_s refusal_in_journal || { cat refused.json; return 1; }
+    systemctl kill --kill-who=main -s HUP mtld.service && within 5 refusal_in_journal || { cat refused.json; return 1; }
     active mtld.service && says_max_processes 63 && [ "$(main_pid mtld.service)" = "$old" ] ||
         { echo "it did not go on as before"; return 1; }
     sed -i 's/^max_processes = lots/max_processes = 63/' $conf

@@ -113,7 +113,7 @@ DEPS := $(addprefix deps-,browser check deb demo fuzz format systemd)
 RUNS := check check-export check-browser check-unit check-doctor check-simulated check-coverage \
 	check-accuracy-simulated check-trace check-share check-stub check-probe check-top check-manual check-live \
 	check-accuracy check-big check-followed check-reuse check-phases check-kernels check-systemd bench \
-	bench-trace soak demo
+	bench-trace load soak demo
 .PHONY: $(RUNS) all check-library check-layers check-docs bench-real fuzz format deb install uninstall clean \
 	help force deps $(DEPS)
 .SECONDARY:
@@ -310,6 +310,8 @@ $(BUILD)/tests/bench/memory_trace.so: tests/bench/memory_trace.c
 	$(Q)mkdir -p $(@D)
 	@echo '  CC       $@'
 	$(Q)$(CC) $(CFLAGS) -fPIC -shared -o $@ $<
+load: $(LIVE) | deps-check
+	$(Q)tests/bench/load.sh
 soak: $(LIVE) | deps-check
 	$(Q)tests/bench/soak.sh $(SOAK_MINUTES)
 bench-trace: $(BUILD)/mtl $(BUILD)/tests/bench/together $(BUILD)/tests/bench/zipf $(BUILD)/tests/bench/usage | deps-check
@@ -424,6 +426,7 @@ help:
 		'bench          bench-trace, then slowdown of watched programs, cost of mtld' \
 		'bench-real     live curves of real programs beside exact ones' \
 		'bench-trace    speed and accuracy of mtl trace' \
+		'load           200 clients ask for a minute, 20 never read: times, memory, tracking (root)' \
 		'soak           everything comes and goes for 20 minutes: memory and descriptors (SOAK_MINUTES=n, root)' \
 		'fuzz           each fuzzer for FUZZ_SECONDS=60' \
 		'format         clang-format every source' \

@@ -334,54 +334,39 @@ static int settle(struct connection *c)
 	return 0;
 }
 
-static double thread_cpu_seconds(void)
-{
-	struct timespec used;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-	return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
-}
-
-/* What serving takes is not what sampling takes; the connection may be gone by then. */
-static int settle_and_charge(struct connection *c, double begin)
-{
-	struct manager *manager = c->owner.context->manager;
-	int r = settle(c);
-
-	manager_served(manager, thread_cpu_seconds() - begin);
-	return r;
-}
-
 static int on_io(sd_event_source *source, int fd, uint32_t events, void *user)
 {
-	double begin = thread_cpu_seconds();
 	struct connection *c = user;
 
 	(void)source, (void)fd;
+	manager_serves(c->owner.context->manager);
 	if (events & (EPOLLHUP | EPOLLERR))
 		c->peer_gone = true;
 	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
 		fill(c);
-	return settle_and_charge(c, begin);
+	return settle(c);
 }
 
 static int on_turn(sd_event_source *source, uint64_t usec, void *user)
 {
-	double begin = thread_cpu_seconds();
 	struct connection *c = user;
 
 	(void)source, (void)usec;
+	manager_serves(c->owner.context->manager);
 	if (c->peer_gone)
 		fill(c);
 	take_turn(c);
-	return settle_and_charge(c, begin);
+	return settle(c);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *user)
 {
+	struct connection *c = user;
+
 	(void)source, (void)usec;
-	check_deadlines(user);
-	return settle(user);
+	manager_serves(c->owner.context->manager);
+	check_deadlines(c);
+	return settle(c);
 }
 
 /* --- life */

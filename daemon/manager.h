@@ -148,8 +148,12 @@ void manager_status(struct manager *manager, struct manager_status *ret_status);
 /* It was asked for, so it is not forgotten for as long as was said. Nothing when not tracked. */
 void manager_asked(struct manager *manager, pid_t pid);
 
-/* So much CPU time of mtld went into serving clients: it is not charged to max_daemon_cpu. */
-void manager_served(struct manager *manager, double cpu_seconds);
+/* This turn of the event loop is for a client. */
+void manager_serves(struct manager *manager);
+
+/* A turn of the event loop took so much CPU time, waking up and looking for events with it. One that
+ * was for a client is not charged to max_daemon_cpu: sampling goes on whatever is asked. */
+void manager_turn_over(struct manager *manager, double cpu_seconds);
 
 /*
  * The curve now. In options only sizes, windows and reference_bytes are read (reference 0: the L2

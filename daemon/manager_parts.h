@@ -39,7 +39,7 @@ struct manager {
 	struct instrument *instrument;
 	struct entry **entries; /* by pid; of one that came round again the new one is first, and soon alone */
 	unsigned n_entries;
-	unsigned most_entries; /* since memory was last given back */
+	size_t free_bytes; /* of the heap, least since memory was last given back */
 	struct tracked *by_index[INDEX_MAX]; /* those that live */
 	struct address_use *addresses;
 	struct counters *counters;
@@ -49,6 +49,7 @@ struct manager {
 	unsigned ticks;
 	uint64_t begin_ns, settled_ns;
 	double settled_cpu, daemon_cpu, share;
+	bool serves;       /* this turn of the event loop is for a client */
 	double served_cpu; /* of mtld's CPU time, that went into serving clients */
 	uint64_t lost; /* of processes that were forgotten */
 };

@@ -11,7 +11,7 @@
 
 #include "budget.h"
 
-#define MANY_GONE 16
+#define FREE_MORE (2 << 20)
 
 static double own_cpu_seconds(void)
 {
@@ -78,15 +78,17 @@ static void forget_who_had_their_time(struct manager *manager, uint64_t now)
 			manager_release(manager, manager->entries[i]);
 }
 
-/* What many took is not kept for the few that are left. */
+/* What processes that have gone took, or clients that did not read, is not kept. */
 static void give_memory_back(struct manager *manager)
 {
-	if (manager->n_entries > manager->most_entries)
-		manager->most_entries = manager->n_entries;
-	if (manager->most_entries < 2 * manager->n_entries + MANY_GONE)
-		return;
-	malloc_trim(0);
-	manager->most_entries = manager->n_entries;
+	size_t free_bytes = mallinfo2().fordblks;
+
+	if (free_bytes > manager->free_bytes + FREE_MORE) {
+		malloc_trim(0);
+		manager->free_bytes = mallinfo2().fordblks;
+	} else if (free_bytes < manager->free_bytes) {
+		manager->free_bytes = free_bytes;
+	}
 }
 
 static void settle_processes(struct manager *manager)

@@ -121,9 +121,16 @@ void manager_asked(struct manager *manager, pid_t pid)
 		entry->tracked->asked_at = source_now() / 1e9;
 }
 
-void manager_served(struct manager *manager, double cpu_seconds)
+void manager_serves(struct manager *manager)
 {
-	manager->served_cpu += cpu_seconds;
+	manager->serves = true;
+}
+
+void manager_turn_over(struct manager *manager, double cpu_seconds)
+{
+	if (manager->serves)
+		manager->served_cpu += cpu_seconds;
+	manager->serves = false;
 }
 
 /* The observations of that process, its origin and what an estimate needs. */

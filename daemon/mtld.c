@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
+#include <time.h>
 #include "cleanup.h"
 #include "config.h"
 #include "ladder.h"
@@ -195,6 +196,28 @@ static int check_rung(
 	return IMPOSSIBLE;
 }
 
+static double thread_cpu_seconds(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
+static int loop(sd_event *event, struct manager *manager)
+{
+	double begin = thread_cpu_seconds(), end;
+	int r = 0;
+
+	while (r >= 0 && sd_event_get_state(event) != SD_EVENT_FINISHED) {
+		r = sd_event_run(event, UINT64_MAX);
+		end = thread_cpu_seconds();
+		manager_turn_over(manager, end - begin);
+		begin = end;
+	}
+	return r;
+}
+
 static int serve(const struct settings *settings, struct config *config)
 {
 	_cleanup_(sd_event_unrefp) sd_event *event = NULL;
@@ -230,7 +253,7 @@ static int serve(const struct settings *settings, struct config *config)
 	last = proc_cache_bytes(settings->root, 0, &source);
 	sd_notifyf(false, "READY=1\nSTATUS=rung %s, armed %s; last-level cache %.0f KiB, by %s",
 	        status.rung, status.method, last / 1024, source);
-	r = sd_event_loop(event);
+	r = loop(event, manager);
 	sd_notify(false, "STOPPING=1");
 	return r < 0 ? failed("the event loop ended", r) : DONE;
 }

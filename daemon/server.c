@@ -142,6 +142,7 @@ static int on_connect(sd_event_source *source, int listen_fd, uint32_t events, v
 	int r = fd < 0 ? -errno : admit(server, fd);
 
 	(void)source, (void)events;
+	manager_serves(server->context.manager);
 	if (r == -EMFILE || r == -ENFILE || r == -ENOBUFS || r == -ENOMEM) {
 		log_line(SD_WARNING,
 		        "no client can be accepted for a second: %s; raise LimitNOFILE= or lower "

@@ -16,7 +16,6 @@ struct manager {
 	uid_t track_uid;                /* owner of what manager_track() adds */
 	size_t n_observations;
 	unsigned n_tracked, n_untracked, n_curves, n_asked, n_cgroups;
-	double served_cpu;
 	double idle_seconds; /* of the last manager_track() */
 	struct mtl_estimate_options
 	        options; /* of the last manager_curve(); pointers are not kept */

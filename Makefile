@@ -406,7 +406,7 @@ help:
 		'check-doctor   mtl doctor of machines that are not here' \
 		'check-simulated  the estimators on real programs and a simulated PMU' \
 		'check-coverage how often intervals hold the truth, in 2000 runs each (COVERAGE_RUNS=n)' \
-		'check-accuracy-simulated how good a curve is after 5 to 40 s of known programs (ACCURACY_RUNS=n)' \
+		'check-accuracy-simulated how good a curve is after 5 to 60 s of known programs (ACCURACY_RUNS=n)' \
 		'check-trace    mtl trace from files and pipes to curves, pictures and messages' \
 		'check-probe    mtl probe on this machine' \
 		'check-manual   manual pages and completions against the programs' \

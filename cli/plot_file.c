@@ -41,6 +41,7 @@
 #define DRAW_SECONDS 60.0
 #define END_SECONDS 2.0 /* from SIGTERM to SIGKILL */
 #define TICS_MAX 8      /* with room for their texts */
+#define BEYOND_VALUES 1.5 /* intervals are shown up to so many times the greatest value */
 #define DASHES 5        /* kinds that gnuplot has */
 #define COUNTS 1000     /* values as large are written with k, M, G */
 #define TEXT 256
@@ -178,6 +179,32 @@ static double greatest_value(const struct plot_request *request)
 	return greatest;
 }
 
+static double greatest_bound(const struct plot_request *request)
+{
+	double greatest = 0;
+
+	for (size_t i = 0; i < request->n_series; i++) {
+		const struct plot_series *series = &request->series[i];
+
+		for (size_t j = 0; series->low && j < series->n; j++)
+			greatest = fmax(greatest, series->high[j]);
+	}
+	return greatest;
+}
+
+/* A wide interval goes beyond the upper edge rather than press all curves flat. */
+static void put_value_range(FILE *script, const struct plot_request *request)
+{
+	double most = BEYOND_VALUES * greatest_value(request);
+
+	if (request->log_values)
+		fputs("set logscale y\n", script);
+	else if (most > 0 && greatest_bound(request) > most)
+		fprintf(script, "set yrange [0:%.17g]\n", most);
+	else
+		fputs("set yrange [0:*]\n", script);
+}
+
 static void put_data(FILE *script, const char *name, size_t number, const double *sizes,
         const double *values, size_t n)
 {
@@ -292,9 +319,9 @@ static void put_script(FILE *script, const struct plot_request *request, const c
 	put_line(script, "set title", request->title, " noenhanced");
 	put_line(script, "set xlabel", request->size_title, " noenhanced");
 	put_line(script, "set ylabel", request->value_title, " noenhanced");
-	fprintf(script, "%sset xrange [%.17g:%.17g]\n%s\n",
-	        request->linear ? "" : "set logscale x 2\n", least, most,
-	        request->log_values ? "set logscale y" : "set yrange [0:*]");
+	fprintf(script, "%sset xrange [%.17g:%.17g]\n",
+	        request->linear ? "" : "set logscale x 2\n", least, most);
+	put_value_range(script, request);
 	if (!request->linear)
 		put_tics(script, request, least, most);
 	if (greatest_value(request) >= COUNTS)

@@ -297,7 +297,7 @@ void config_defaults(struct config *ret_config)
 	*ret_config = (struct config){
 	        .max_overhead = 0.01,
 	        .max_daemon_cpu = 0.01,
-	        .window_seconds = 30,
+	        .window_seconds = 60,
 	        .longest_window = 2,
 	        .keep_exited_seconds = 60,
 	        .max_exited = 256,

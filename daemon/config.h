@@ -18,7 +18,7 @@ enum address_samples { ADDRESS_SAMPLES_OFF, ADDRESS_SAMPLES_AUTO, ADDRESS_SAMPLE
 struct config {
 	double max_overhead;        /* fraction of a target's CPU time, 0.0001..0.1; default 0.01 */
 	double max_daemon_cpu;      /* fraction of one core for mtld, 0.0001..0.5; default 0.01 */
-	double window_seconds;      /* decay of observations, CPU time, 1..3600; default 30 */
+	double window_seconds;      /* decay of observations, CPU time, 1..3600; default 60 */
 	double longest_window;      /* cap of T_max, 0.01..10 s; default 2 */
 	double keep_exited_seconds; /* the last curve of a dead process is kept; default 60 */
 	unsigned max_exited;        /* dead processes whose curve is kept, 0..1023; default 256 */

@@ -7,7 +7,7 @@
  * an hour of CPU time. That bound, 7 an hour, adds up all comparisons as if they had nothing in
  * common; measured, there is one in several hours (docs/THEORY.md, section 20).
  *
- * A phase that is shorter than two fifteenths of the window (PHASE_BINS_LEAST bins, 2 s of 30 s),
+ * A phase that is shorter than a thirtieth of the window (PHASE_BINS_LEAST bins, 2 s of 60 s),
  * or than what a curve needs, is not told apart: then the curve is a mean over phases, and says so.
  */
 #include "phases.h"
@@ -19,7 +19,6 @@
 
 #define LOOK_SECONDS 1.0
 #define FALSE_ALARMS 2e-3
-#define SPAN_WINDOWS 2 /* what is older than so many windows weighs little */
 #define MIXED 4.0
 
 void phases_begin(struct phases *phases, double now)
@@ -46,7 +45,7 @@ struct mtl_phase_options phases_question(
 	return (struct mtl_phase_options){
 	        .begin = phases->begin,
 	        .now = now,
-	        .span = SPAN_WINDOWS * window_seconds,
+	        .span = window_seconds,
 	        .false_alarms = FALSE_ALARMS,
 	};
 }

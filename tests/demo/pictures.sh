@@ -20,9 +20,11 @@ fi
 export MTL_SOCKET="$kept/socket"
 mtld --socket "$MTL_SOCKET" 2>"$OUT/mtld.err" &
 until mtl status >/dev/null 2>&1; do sleep 0.5; done
-workload zipf --working-set 4M --skew 0.9 >/dev/null 2>&1 &
+# a process is called what it was started as
+for name in zipf scan; do ln -s "$(command -v workload)" "$kept/$name"; done
+"$kept/zipf" zipf --working-set 4M --skew 0.9 >/dev/null 2>&1 &
 zipf=$!
-workload scan --working-set 1M >/dev/null 2>&1 &
+"$kept/scan" scan --working-set 1M >/dev/null 2>&1 &
 scan=$!
 (while cat /usr/bin/*; do :; done) 2>/dev/null | bzip2 -c >/dev/null 2>&1 &
 sleep 1

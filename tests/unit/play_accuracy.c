@@ -5,12 +5,12 @@
  *
  *     play_accuracy [RUNS [PROGRAM [LEAN [WATCHES]]]]
  *
- * A row for each program: after 5, 10, 20 and 40 s of CPU time the median over the runs of the mean
+ * A row for each program: after 5, 10, 20 and 60 s of CPU time the median over the runs of the mean
  * absolute error of the relative miss ratio, of the observations it was made of, and then of the
  * longest deadline and the lean by the end. LEAN: of the deadlines, whatever the budget (0 is
  * log-uniform;
  * "-": as mtld has it). WATCHES: a CPU second that the budget pays for (150). Fails where the
- * median after 40 s is beyond what is promised of the program.
+ * median after 60 s is beyond what is promised of the program.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,17 +23,17 @@
 #define RUNS_MAX 1000
 #define MOMENTS 4
 
-static const double seconds[MOMENTS] = {5, 10, 20, 40};
+static const double seconds[MOMENTS] = {5, 10, 20, 60};
 
 static const struct {
 	const char *program;
-	double error; /* after 40 s, with what mtld does */
+	double error; /* after 60 s, with what mtld does */
 } promised[] = {
         {"scan", 0.03},
         {"half of each", 0.04},
         {"random words", 0.05},
-        {"zipf", 0.06},
-        {"two levels", 0.06},
+        {"zipf", 0.05},
+        {"two levels", 0.05},
         {"hot in cold, told", 0.05},
 };
 
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
 	int r = programs_begin();
 	bool kept = true;
 
-	printf("| program | 5 s | 10 s | 20 s | 40 s | longest | lean "
+	printf("| program | 5 s | 10 s | 20 s | 60 s | longest | lean "
 	       "|\n|---|--:|--:|--:|--:|--:|--:|"
 	       "\n");
 	for (size_t i = 0; r >= 0 && i < sizeof(promised) / sizeof(*promised); i++) {

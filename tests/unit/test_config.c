@@ -53,7 +53,7 @@ static void has_defaults(void **state)
 	static const char *const defaults[][2] = {
 	        {"max_overhead", "1%"},
 	        {"max_daemon_cpu", "1%"},
-	        {"window_seconds", "30"},
+	        {"window_seconds", "60"},
 	        {"longest_window", "2"},
 	        {"keep_exited_seconds", "60"},
 	        {"max_exited", "256"},

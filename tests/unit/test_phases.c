@@ -38,7 +38,7 @@ static void nothing_is_no_change(void **state)
 	assert_true(isnan(phases_seconds(&phases, 9)));
 	assert_int_equal(phases_since(&phases, 0), 0);
 	assert_string_equal(phases.reason, "");
-	question = phases_question(&phases, 9, 30);
+	question = phases_question(&phases, 9, 60);
 	assert_true(question.begin == 5 && question.now == 9 && question.span == 60);
 	/* 3600 looks an hour */
 	assert_true(question.false_alarms * 3600 < 8);
@@ -59,7 +59,7 @@ static void a_change_is_remembered_with_its_reason(void **state)
 	assert_true(phases_judge(&phases, &change));
 	assert_string_equal(phases.reason, "words touched within 10 ms: 1M, now 4M");
 	assert_true(phases_seconds(&phases, 23) == 3);
-	assert_true(phases_question(&phases, 23, 30).begin == 20);
+	assert_true(phases_question(&phases, 23, 60).begin == 20);
 	change.window = NAN;
 	change.moment = 25;
 	assert_true(phases_judge(&phases, &change));

@@ -15,7 +15,7 @@ DEFINE_CLEANUP(struct observer, observer_free)
 
 #define CACHE (32 << 20)
 #define LONGEST_CAP 2.0
-#define WINDOW 30.0 /* mtld's default */
+#define WINDOW 60.0 /* mtld's default */
 #define SMALLEST (512 << 10)
 #define LARGEST 0.97
 #define SIZES 32

@@ -39,11 +39,11 @@
 #define NOT_FOUND 127 /* and silence: there was nothing to run */
 #define NOT_RUN 126
 #define DRAW_SECONDS 60.0
-#define END_SECONDS 2.0 /* from SIGTERM to SIGKILL */
-#define TICS_MAX 8      /* with room for their texts */
+#define END_SECONDS 2.0   /* from SIGTERM to SIGKILL */
+#define TICS_MAX 8        /* with room for their texts */
 #define BEYOND_VALUES 1.5 /* intervals are shown up to so many times the greatest value */
-#define DASHES 5        /* kinds that gnuplot has */
-#define COUNTS 1000     /* values as large are written with k, M, G */
+#define DASHES 5          /* kinds that gnuplot has */
+#define COUNTS 1000       /* values as large are written with k, M, G */
 #define TEXT 256
 
 struct picture {
@@ -310,6 +310,17 @@ static void put_series(FILE *script, const struct plot_series *series, size_t i)
 		        series->n_marked);
 }
 
+/* Told apart on white and by the colour-blind, the darker ones first (Okabe and Ito, 2008). */
+static void put_colours(FILE *script)
+{
+	static const char *const colours[] = {
+	        "0072b2", "d55e00", "009e73", "9400d3", "56b4e9", "e69f00", "000000", "cc79a7"};
+
+	for (size_t i = 0; i < sizeof(colours) / sizeof(*colours); i++)
+		fprintf(script, "set linetype %zu lc rgb '#%s'\n", i + 1, colours[i]);
+	fprintf(script, "set linetype cycle %zu\n", sizeof(colours) / sizeof(*colours));
+}
+
 static void put_script(FILE *script, const struct plot_request *request, const char *terminal)
 {
 	double least, most;
@@ -319,9 +330,10 @@ static void put_script(FILE *script, const struct plot_request *request, const c
 	put_line(script, "set title", request->title, " noenhanced");
 	put_line(script, "set xlabel", request->size_title, " noenhanced");
 	put_line(script, "set ylabel", request->value_title, " noenhanced");
-	fprintf(script, "%sset xrange [%.17g:%.17g]\n",
-	        request->linear ? "" : "set logscale x 2\n", least, most);
+	fprintf(script, "%sset xrange [%.17g:%.17g]\n", request->linear ? "" : "set logscale x 2\n",
+	        least, most);
 	put_value_range(script, request);
+	put_colours(script);
 	if (!request->linear)
 		put_tics(script, request, least, most);
 	if (greatest_value(request) >= COUNTS)

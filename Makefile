@@ -112,7 +112,7 @@ DEPS := $(addprefix deps-,browser check deb demo fuzz format systemd)
 # what is run, and takes the machine for itself
 RUNS := check check-export check-browser check-unit check-doctor check-simulated check-coverage \
 	check-accuracy-simulated check-trace check-share check-stub check-probe check-top check-manual check-live \
-	check-accuracy check-big check-followed check-reuse check-phases check-kernels check-systemd bench \
+	check-accuracy check-coverage-live check-big check-followed check-reuse check-phases check-kernels check-systemd bench \
 	bench-trace load soak demo
 .PHONY: $(RUNS) all check-library check-layers check-docs bench-real fuzz format deb install uninstall clean \
 	help force deps $(DEPS)
@@ -291,6 +291,8 @@ check-accuracy: $(LIVE) | deps-check
 	$(Q)tests/live/run.sh accuracy
 check-reuse: $(LIVE) | deps-check
 	$(Q)MTL_MACHINE=emulated tests/machine/run.sh --cpus 0 --program $(BUILD)/tests/live/refault -- tests/kernels/reuse_times.sh
+check-coverage-live: $(LIVE) | deps-check
+	$(Q)tests/live/run.sh coverage
 check-followed: $(LIVE) | deps-check
 	$(Q)tests/live/followed.sh
 check-big: $(LIVE) | deps-check
@@ -406,6 +408,7 @@ help:
 		'check-doctor   mtl doctor of machines that are not here' \
 		'check-simulated  the estimators on real programs and a simulated PMU' \
 		'check-coverage how often intervals hold the truth, in 2000 runs each (COVERAGE_RUNS=n)' \
+		'check-coverage-live the same of 40 live runs of programs that are known (root)' \
 		'check-accuracy-simulated how good a curve is after 5 to 60 s of known programs (ACCURACY_RUNS=n)' \
 		'check-trace    mtl trace from files and pipes to curves, pictures and messages' \
 		'check-probe    mtl probe on this machine' \

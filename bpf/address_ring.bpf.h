@@ -6,14 +6,6 @@
 
 #include "maps.bpf.h"
 
-static __always_inline __u64 wake_when_half_full(void *ring)
-{
-	__u64 size = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE);
-
-	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) * 2 >= size ? BPF_RB_FORCE_WAKEUP
-	                                                              : BPF_RB_NO_WAKEUP;
-}
-
 static __always_inline bool deliver(const void *sample, __u64 size)
 {
 	__u32 cpu = bpf_get_smp_processor_id();

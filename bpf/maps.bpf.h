@@ -146,7 +146,16 @@ static __always_inline void count_lost(__u32 index)
 		__sync_fetch_and_add(&process->lost, 1);
 }
 
-static __always_inline void tell(__u32 kind, __u32 index, __u32 tgid, __u32 tid, __u64 address)
+static __always_inline __u64 wake_when_half_full(void *ring)
+{
+	__u64 size = bpf_ringbuf_query(ring, BPF_RB_RING_SIZE);
+
+	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) * 2 >= size ? BPF_RB_FORCE_WAKEUP
+	                                                              : BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline void tell(
+        __u32 kind, __u32 index, __u32 tgid, __u32 tid, __u64 address, __u64 wake)
 {
 	struct mtl_life *life = bpf_ringbuf_reserve(&life_ring, sizeof(*life), 0);
 
@@ -159,12 +168,18 @@ static __always_inline void tell(__u32 kind, __u32 index, __u32 tgid, __u32 tid,
 	life->tgid = tgid;
 	life->tid = tid;
 	life->address = address;
-	bpf_ringbuf_submit(life, 0);
+	bpf_ringbuf_submit(life, wake);
 }
 
 static __always_inline void tell_life(__u32 kind, __u32 index, struct task_struct *task)
 {
-	tell(kind, index, task->tgid, task->pid, 0);
+	tell(kind, index, task->tgid, task->pid, 0, 0);
+}
+
+/* That there is a thread more or less is looked at now and then: some programs start thousands a second. */
+static __always_inline void tell_thread(__u32 kind, __u32 index, struct task_struct *task)
+{
+	tell(kind, index, task->tgid, task->pid, 0, wake_when_half_full(&life_ring));
 }
 
 #endif

@@ -26,7 +26,7 @@ int page_birth(struct bpf_perf_event_data *ctx)
 	if (page == process->watched_page)
 		process->reborn = process->sequence;
 	if (process->fault_period && before % process->fault_period == 0)
-		tell(MTL_LIFE_FAULT, index, id >> 32, id, ctx->addr);
+		tell(MTL_LIFE_FAULT, index, id >> 32, id, ctx->addr, 0);
 	return 0;
 }
 

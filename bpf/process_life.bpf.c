@@ -11,7 +11,7 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 	__u32 index = 0;
 
 	if (parent->tgid == child->tgid && process_of(parent->tgid, &index))
-		tell_life(MTL_LIFE_THREAD, index, child);
+		tell_thread(MTL_LIFE_THREAD, index, child);
 	return 0;
 }
 
@@ -34,7 +34,7 @@ int BPF_PROG(process_exit, struct task_struct *task)
 	__u32 index = 0;
 
 	if (process_of(task->tgid, &index))
-		tell_life(MTL_LIFE_EXIT, index, task);
+		tell_thread(MTL_LIFE_EXIT, index, task);
 	return 0;
 }
 

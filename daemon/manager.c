@@ -97,6 +97,8 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 
 	(void)usec;
 	address_use_consume(manager->addresses);
+	if (manager->instrument->source)
+		source_life_consume(manager->instrument->source);
 	manager_rest_tick(manager);
 	tick_processes(manager);
 	if (++manager->ticks % TICKS_A_SECOND == 0)
@@ -123,8 +125,8 @@ static int wire(struct manager *manager)
 		return 0;
 	r = source_life_open(source, on_life, manager);
 	if (r >= 0)
-		r = sd_event_add_io(manager->event, &manager->life, source_life_fd(source), EPOLLIN,
-		        on_life_ready, manager);
+		r = sd_event_add_io(manager->event, &manager->life, source_life_fd(source),
+		        EPOLLIN | EPOLLET, on_life_ready, manager);
 	if (r >= 0 && address_use_events(manager->addresses) > 0)
 		r = sd_event_add_io(manager->event, &manager->samples,
 		        address_use_fd(manager->addresses), EPOLLIN, on_samples_ready, manager);

@@ -34,7 +34,7 @@
 
 #define SLOTS_BYTES (sizeof(struct mtl_event_slot) * MTL_EVENTS * MTL_CPUS_MAX)
 #define COUNTS_BYTES (sizeof(struct mtl_counts) * MTL_PROCESSES_MAX)
-#define LIFE_TURN 256 /* records delivered by one call at most */
+#define LIFE_TURN 8192 /* records delivered by one call at most: a full ring */
 
 struct source {
 	struct process_clock_bpf *clock;
@@ -567,7 +567,7 @@ static int on_life(void *context, void *data, size_t size)
 
 	if (size >= sizeof(struct mtl_life))
 		source->life_callback(source->life_userdata, data);
-	/* A flood must not keep the caller for ever: what is left makes the descriptor readable. */
+	/* A flood must not keep the caller for ever. */
 	return ++source->life_delivered % LIFE_TURN ? 0 : -EAGAIN;
 }
 

@@ -94,8 +94,9 @@ void source_set_visit_part(struct source *source, uint32_t index, uint32_t part)
 uint64_t source_clock(struct source *source, uint32_t index);
 uint64_t source_now(void);
 
-/* The ring of births and deaths: an fd to poll, and a call that delivers what is there, some hundred
- * records at a time. */
+/* The ring of births and deaths: an fd that becomes readable for what is urgent (to be polled by its
+ * edges), and a call that delivers what is there. Threads that come and go are not: it is to be called
+ * now and then. */
 int source_life_open(struct source *source, source_life_fn callback, void *userdata);
 int source_life_fd(const struct source *source);
 int source_life_consume(struct source *source);

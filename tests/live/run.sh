@@ -8,6 +8,7 @@
 # big.sh        a small hot part of 4 GiB (`run.sh big`: this alone, medians of 5; it needs 6 GiB, and an
 #               emulated machine a good hour)
 #
+# coverage.sh   intervals of 40 runs (`run.sh coverage`: these alone, some minutes)
 # phases.sh     programs that change (`run.sh phases`: these alone, some minutes)
 #
 # Here the parts run one after the other; in emulated machines, whose clocks they do not disturb, two
@@ -67,6 +68,12 @@ second_half() {
 if [ "${1:-}" = accuracy ]; then
     first_half() { part accuracy-1 0 tests/live/accuracy.sh 5 scan stride fresh private; }
     second_half() { part accuracy-2 0 tests/live/accuracy.sh 5 random mixed phases shared; }
+fi
+
+if [ "${1:-}" = coverage ]; then
+    limit=2400
+    first_half() { part coverage-1 0 tests/live/coverage.sh 40 random; }
+    second_half() { part coverage-2 0 tests/live/coverage.sh 40 scan; }
 fi
 
 if [ "${1:-}" = phases ]; then

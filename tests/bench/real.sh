@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # real.sh [PROGRAM...]: real programs that run, their live curves against exact ones. Truth by unit_truth.sh, here;
-# the curves in real_steps.sh, where watchpoints fire. BENCH_REAL_SECONDS (20) of that machine's time each.
+# the curves in real_steps.sh, where watchpoints fire. BENCH_REAL_SECONDS (60) of that machine's time each.
 # Prints a table: mean absolute error of misses per access, and of the relative miss ratio where the truth has
 # misses at the reference size, over sizes from the resolution to 32 MB.
 
@@ -17,8 +17,8 @@ out=$build/bench/live
 tests/bench/unit_truth.sh "$truth" "$@"
 mkdir -p "$out"
 MTL_MACHINE_MORE=xz-utils,sqlite3,python3-minimal,redis-server \
-    tests/machine/run.sh --cpus 0 --seconds "${BENCH_SECONDS:-1800}" --out "$out" \
-    --program "$build/tests/bench/usage" -- tests/bench/real_steps.sh "${BENCH_REAL_SECONDS:-20}" "$@"
+    tests/machine/run.sh --cpus 0 --seconds "${BENCH_SECONDS:-5400}" --out "$out" \
+    --program "$build/tests/bench/usage" -- tests/bench/real_steps.sh "${BENCH_REAL_SECONDS:-60}" "$@"
 
 row() { # PROGRAM
     jq -r -n --arg name "$1" --slurpfile live "$out/$1.json" --slurpfile truth "$truth/$1.truth.json" \

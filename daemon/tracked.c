@@ -16,6 +16,7 @@
 #include "cleanup.h"
 #include "proc.h"
 
+#define MANY 8 /* processes */
 #define FIRST_SURVEY_REGIONS 4096
 #define STILL_TICKS                                                                                \
 	10 /* by then the armers have landed what was under way when it went to sleep              \
@@ -26,6 +27,11 @@ DEFINE_CLEANUP(struct tracked, tracked_free)
 struct mtl_process *tracked_process(const struct tracked *tracked)
 {
 	return source_process(tracked->instrument->source, tracked->index);
+}
+
+double tracked_among_many(const struct tracked *tracked)
+{
+	return fmax(1, tracked->instrument->running / (double)MANY);
 }
 
 void tracked_set_state(struct tracked *tracked, enum tracked_state state, const char *reason)

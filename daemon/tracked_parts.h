@@ -17,6 +17,9 @@ uint64_t tracked_cpu_ns(const struct tracked *tracked);
 /* Of what the store holds; the clock may step back a little. */
 double tracked_cpu_seconds(const struct tracked *tracked);
 
+/* As many times rarer is looked what events do not tell of, where many processes run; 1 or more. */
+double tracked_among_many(const struct tracked *tracked);
+
 void tracked_set_state(struct tracked *tracked, enum tracked_state state, const char *reason);
 
 /* A planner looks at one address space: after exec there is another. Negative errno. */

@@ -4,16 +4,15 @@
  *
  * A survey takes some ticks; the next begins when a share of time is past or so many pages have
  * come that draws by the latest would weigh very unevenly. What has not grown is surveyed the less
- * often the more processes run.
+ * often the more processes run, so that all surveys together take that share.
  */
 #include "tracked_parts.h"
 
 #include <math.h>
 
 #define SURVEY_REGIONS_A_TICK 64
-#define SURVEY_INTERVAL_NS 1000000000ULL /* at least; */
-#define SURVEY_PROCESSES 8               /* as many times as long as there are so many */
-#define SURVEY_SHARE 500                 /* and so many times as long as one takes */
+#define SURVEY_INTERVAL_NS 1000000000ULL /* at least; as many times as long as there are many; */
+#define SURVEY_SHARE 500  /* and so many times as long as one takes of each that runs */
 #define SURVEY_STALE 0.02 /* new pages, as a share of those surveyed, that call for a survey */
 #define STALE_SHARE 50    /* but not sooner than so many times as long as one takes */
 
@@ -42,12 +41,6 @@ static bool is_stale(const struct tracked *tracked)
 	return tracked->births.faults - tracked->faults_surveyed > SURVEY_STALE * pages;
 }
 
-static double least_interval(const struct tracked *tracked)
-{
-	return SURVEY_INTERVAL_NS *
-	       fmax(1, tracked->instrument->running / (double)SURVEY_PROCESSES);
-}
-
 void tracked_survey(struct tracked *tracked)
 {
 	uint64_t begin = source_now();
@@ -62,8 +55,10 @@ void tracked_survey(struct tracked *tracked)
 	if (r <= 0)
 		return;
 	tracked->faults_surveyed = tracked->births.faults;
-	tracked->survey_due_ns = begin + (uint64_t)fmax(least_interval(tracked),
-	                                         SURVEY_SHARE * (double)(source_now() - begin));
+	tracked->survey_due_ns =
+	        begin + (uint64_t)fmax(SURVEY_INTERVAL_NS * tracked_among_many(tracked),
+	                        SURVEY_SHARE * fmax(1, tracked->instrument->running) *
+	                                (double)(source_now() - begin));
 	tracked->stale_due_ns = begin + STALE_SHARE * (source_now() - begin);
 	tracked_heed_growth(tracked);
 }

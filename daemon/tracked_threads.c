@@ -85,7 +85,7 @@ void tracked_check(struct tracked *tracked)
 
 	if (now < tracked->check_due_ns)
 		return;
-	tracked->check_due_ns = now + CHECK_INTERVAL_NS;
+	tracked->check_due_ns = now + (uint64_t)(CHECK_INTERVAL_NS * tracked_among_many(tracked));
 	tracked_heed_debugger(tracked);
 	tracked_watch_threads(tracked);
 	if (!tracked->planner)

@@ -22,7 +22,7 @@ MTL_MACHINE_MORE=xz-utils,sqlite3,python3-minimal,redis-server \
 
 row() { # PROGRAM
     jq -r -n --arg name "$1" --slurpfile live "$out/$1.json" --slurpfile truth "$truth/$1.truth.json" \
-        --argjson unit "$(cat "$out/$1.unit")" '
+        --argjson unit "$(cat "$out/$1.unit")" --argjson referenced "$(cat "$out/$1.referenced")" '
         $live[0] as $l | $truth[0] as $t | ($t.accesses / $unit) as $rate |
         def exact($size): first(range($t.sizes | length) | select($t.sizes[.] >= $size) | $t.misses[.]) / $t.accesses;
         def round($n): . * pow(10; $n) | round / pow(10; $n);
@@ -33,14 +33,14 @@ row() { # PROGRAM
             (.relative_miss_ratio - exact(.size_bytes) / $reference) | fabs] as $relative |
         [$points[] | select(.low / $rate <= exact(.size_bytes) and exact(.size_bytes) <= .high / $rate)] as $inside |
         "| \($name) | \($t.accesses / 1e6 | round(1)) M | \($t.distinct * 64 / 1048576 | round(1)) MB | " +
-        "\($l.footprint_bytes / 1048576 | round(1)) MB | \($l.resolution_bytes / 1024 | round(0)) K | \($l.observations) | " +
+        "\($l.footprint_bytes / 1048576 | round(1)) MB | \($referenced / 1024 | round(1)) MB | \($l.resolution_bytes / 1024 | round(0)) K | \($l.observations) | " +
         "\($absolute | add / length | round(4)) (\($absolute | max | round(4))) | " +
         "\(if $relative | length > 0 then ($relative | add / length | round(3)) else "none" end) | " +
         "\($inside | length) of \($points | length) |"'
 }
 
-echo '| program | accesses a unit | truth, all data | footprint | resolution | observations | misses per access: mean error (greatest) | relative miss ratio: mean error | truth within the interval |'
-echo '|---|--:|--:|--:|--:|--:|--:|--:|--:|'
+echo '| program | accesses a unit | truth, all data | footprint | pages referenced in 1 s | resolution | observations | misses per access: mean error (greatest) | relative miss ratio: mean error | truth within the interval |'
+echo '|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|'
 for program; do
     [ ! -s "$out/$program.json" ] || row "$program"
 done

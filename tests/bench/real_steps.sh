@@ -3,7 +3,7 @@
 #
 # real_steps.sh SECONDS PROGRAM...: runs where watchpoints fire, started by real.sh. Of each real program (units.sh),
 # doing its units over and over in one process, the curve after SECONDS and the CPU time of a unit:
-# OUT/PROGRAM.json, OUT/PROGRAM.unit.
+# OUT/PROGRAM.json, OUT/PROGRAM.unit; and the pages it references in a second, OUT/PROGRAM.referenced.
 
 set -eu
 . tests/bench/units.sh
@@ -80,6 +80,13 @@ exec_in_background() {
     target=$!
 }
 
+# The working set as the kernel's Referenced bits have it: KiB of pages touched within so many seconds.
+referenced_within() { # SECONDS PID
+    echo 1 >"/proc/$2/clear_refs"
+    sleep "$1"
+    awk '/^Referenced:/ { print $2 }' "/proc/$2/smaps_rollup"
+}
+
 for program; do
     unit_seconds "$program" >"$OUT/$program.unit"
     run "$program"
@@ -89,6 +96,8 @@ for program; do
     mtl curve "$target" --json --reference 256K \
         --sizes 32K,46336,64K,92672,128K,185344,256K,370752,512K,741440,1M,1482880,2M,2965824,4M,5931648,8M,11863296,16M,23726592,32M \
         >"$OUT/$program.json" || echo "no curve of $program" >&2
+    mtl untrack "$target"
+    referenced_within 1 $target >"$OUT/$program.referenced"
     kill $target ${feeder:-} 2>/dev/null || true
     wait $target 2>/dev/null || true
     feeder=

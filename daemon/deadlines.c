@@ -2,7 +2,10 @@
 /*
  * The longest window worth watching is a few fill times of twice the last-level cache. A program that
  * never fills that much saturates instead, and the longest window follows the time by which it has:
- * longer while the footprint still grows from a quarter of it to all of it, shorter when it does not.
+ * longer while the footprint still grows from a quarter of it to all of it, shorter when it does not and
+ * there is no time for so long ones: where the budget leaves a process unwatched most of the time, long
+ * watches cost nothing, tell of short windows as well, and see at once when it needs more memory than
+ * before.
  * It is only ever changed from smoothed estimates, and a few deadlines (PLANNER_TAIL) always reach
  * beyond it, so that slower memory is noticed and can push it up again. What an estimate does not trust
  * it says nothing of: both windows lie within the longest trusted one, and nothing grows before that
@@ -36,6 +39,7 @@
 /* The part of its time that a process is to be watched, if the budget pays for so much. */
 #define OCCUPIED 0.85
 #define LEAN_STEPS 20
+#define CROWDED 0.01 /* lean: there is not the time for as many long watches as short ones */
 /* So much of the longest has to be trusted before it grows: where watches lean on short ones there are
  * many of them, where they do not it would take too long. */
 #define TRUST 0.7
@@ -111,7 +115,7 @@ static double better_longest(const struct deadlines *deadlines, const struct mtl
 		return longest + 0.3 * (3 * fill - longest);
 	if (growth > GROWS)
 		return deadlines->trusted < trust * longest ? longest : longest * 1.5;
-	return growth < STANDS ? longest * 0.8 : longest;
+	return growth < STANDS && deadlines->now.lean > CROWDED ? longest * 0.8 : longest;
 }
 
 void deadlines_adapt(struct deadlines *deadlines, const struct mtl_curve *curve)

@@ -17,10 +17,13 @@
  *     d = sum over bins of (sum of (x - m))^2  /  sum of (x - m)^2,
  *
  * less half its standard deviation, (2 / bins)^1/2, so that what is called a change
- * is what lasts longer than these bins. S is at least that of both sides together, and v has the
- * square of X / n added, X being the greatest x of all, or the harmonic mean of the side's weights
- * if that is more: where touched lines are seldom met, a side that has met none knows nothing of
- * its variance, and the next may weigh so much.
+ * is what lasts longer than these bins. S is at least what draws like the side's would scatter by
+ * if it touched as much as both sides together, m u, u = sum of x^2 / sum of x being what a touched
+ * one weighs there (at the deadline, where x may be negative: the variance of both together). The
+ * variance of both in place of m u would hide a change from a side of few, but light, draws beside
+ * one of heavy draws. And v has the square of X / n added, X being the greatest x of all, or the
+ * harmonic mean of the side's weights if that is more: where touched lines are seldom met, a side
+ * that has met none knows nothing of its variance, and the next may weigh so much.
  *
  * t has about Welch and Satterthwaite's degrees of freedom, n / d - 1 a side, and becomes a normal
  * deviate (Wallace, 1959). Windows are quantiles of the deadlines, which are blind to the lines.
@@ -82,6 +85,7 @@ struct ledger {
 struct side {
 	double n, mean, variance, dispersion;
 	double unseen; /* of the mean, by one more of the greatest x */
+	double weight; /* u: of what was touched; NAN: x may be negative */
 };
 
 /* The least likely of all differences. */
@@ -316,6 +320,7 @@ static bool side_of(
         const struct ledger *ledger, unsigned k, struct range range, struct side *ret_side)
 {
 	struct sums sums = sum_of(ledger, k, range);
+	double greatest = fmax(ledger->most, sums.n / sums.drawn);
 
 	if (sums.n < AT_RISK_LEAST)
 		return false;
@@ -324,7 +329,10 @@ static bool side_of(
 	        .mean = sums.x / sums.n,
 	        .variance = squares_about(&sums, sums.x / sums.n) / (sums.n - 1),
 	        .dispersion = 1,
-	        .unseen = fmax(ledger->most, sums.n / sums.drawn) / sums.n,
+	        .unseen = greatest / sums.n,
+	        .weight = k == LEFT    ? NAN
+	                  : sums.x > 0 ? sums.xx / sums.x
+	                               : greatest,
 	};
 	return true;
 }
@@ -350,9 +358,11 @@ static double freedom_of(const struct side *one, const struct side *other, doubl
 	return (v1 + v2) * (v1 + v2) / (v1 * v1 / f1 + v2 * v2 / f2);
 }
 
-static double error_of(const struct side *side, double pooled)
+static double error_of(const struct side *side, double mean, double pooled)
 {
-	return side->dispersion * fmax(side->variance, pooled) / side->n + square(side->unseen);
+	double alike = isnan(side->weight) ? pooled : mean * side->weight;
+
+	return side->dispersion * fmax(side->variance, alike) / side->n + square(side->unseen);
 }
 
 /* Of a difference as great as theirs, both ways; 1: it is not worth a thought. */
@@ -363,7 +373,8 @@ static double probability_of(const struct side *one, const struct side *other)
 	double pooled =
 	        ((one->n - 1) * one->variance + (other->n - 1) * other->variance + between) /
 	        (n - 1);
-	double v1 = error_of(one, pooled), v2 = error_of(other, pooled);
+	double mean = (one->n * one->mean + other->n * other->mean) / n;
+	double v1 = error_of(one, mean, pooled), v2 = error_of(other, mean, pooled);
 	double deviate = fabs(difference) / sqrt(v1 + v2);
 
 	if (!(deviate > T_LEAST))

@@ -15,10 +15,9 @@ part=1
 # curve EXPRESSION: of the target, kept in $OUT
 curve() {
     mtl curve "$target" --json --wait 20 --sizes 64K,512K,2M,8M,40M >"$OUT/curve.json" 2>"$work/err" || { cat "$work/err"; return 1; }
-    is_true "$1" "$OUT/curve.json" || {
-        jq -c '[.cpu_seconds, .observations, .phase_seconds, .phase_changes, .phase_reason, .footprint_bytes]' "$OUT/curve.json"
-        return 1
-    }
+    jq -c '[.cpu_seconds, .observations, .phase_seconds, .phase_changes, .phase_reason, .footprint_bytes]' \
+        "$OUT/curve.json" >>"$OUT/curves"
+    is_true "$1" "$OUT/curve.json" || { tail -n 12 "$OUT/curves"; return 1; }
 }
 
 # Its latest turn was seen: since it, and not since long before; the curve holds what came after.

@@ -147,10 +147,24 @@ static void what_stands_is_watched_shorter(void **state)
 	adapt(&deadlines, 0, longest, INFINITY);
 	assert_true(fabs(deadlines.now.longest / longest - 0.8) < 1e-9);
 	assert_true(deadlines.now.lean > 0.99); /* and as short as before for its length */
-	for (unsigned i = 0; i < 100; i++)
+}
+
+/* Once there is the time for as many long watches as short ones, shorter ones gain nothing. */
+static void but_not_where_there_is_time(void **state)
+{
+	struct deadlines deadlines = begun(1000), crowded = begun(1e6);
+	double longest = deadlines.now.longest;
+	(void)state;
+
+	for (unsigned i = 0; i < 100; i++) {
 		adapt(&deadlines, 0, longest, INFINITY);
-	assert_true(fabs(deadlines.now.longest - 40 * RESOLUTION) < 1e-12);
-	assert_true(deadlines.now.shortest == RESOLUTION);
+		adapt(&crowded, 0, longest, INFINITY);
+	}
+	assert_true(deadlines.now.lean < 0.01);
+	assert_true(1000 * deadlines_mean(&deadlines) < 0.86);
+	assert_true(1000 * deadlines_mean(&deadlines) > 0.8 * 0.84);
+	assert_true(fabs(crowded.now.longest - 40 * RESOLUTION) < 1e-12);
+	assert_true(crowded.now.shortest == RESOLUTION);
 }
 
 static void three_fill_times(void **state)
@@ -203,6 +217,7 @@ int main(void)
 	        cmocka_unit_test(questions_are_about_trusted_windows),
 	        cmocka_unit_test(what_grows_is_watched_longer),
 	        cmocka_unit_test(what_stands_is_watched_shorter),
+	        cmocka_unit_test(but_not_where_there_is_time),
 	        cmocka_unit_test(three_fill_times),
 	        cmocka_unit_test(short_watches_are_worth_it),
 	};

@@ -21,6 +21,7 @@
 #define SPAN 60.0
 #define FALSE_ALARMS 2e-3
 #define HELD 20000
+#define RUNS_OF_TURNS 20
 
 /* Lines gone through before and after each turn of `turn` seconds (0: never). */
 struct program {
@@ -224,6 +225,40 @@ static void turns_of_five_seconds_are_followed(void **state)
 	assert_in_range(told, seconds / 5 * 0.8, seconds / 5 - 1);
 }
 
+/* One word of each of `lines` lines a pass, drawn evenly. */
+static void draw_once(struct observed *seen, double lines, double pass, double deadline)
+{
+	struct mtl_observation *o = &seen->o[seen->n++];
+	double touched[MTL_WORDS_PER_LINE];
+
+	*o = (struct mtl_observation){.moment = seen->time, .deadline = deadline, .weight = lines};
+	sim_all_words(touched, INFINITY);
+	touched[0] = sim_uniform(&seen->random) * pass;
+	sim_watch(&seen->random, touched, MTL_SLOTS_MAX, o);
+}
+
+/* As recorded of a program that went from 0.5 to 4 MB: lines of the small part are drawn, and most
+ * are watched for less than a pass of the large one; of the few others it touched, in 1.5 ms, a
+ * third as much. */
+static void few_light_draws_beside_heavy_ones(void **state)
+{
+	unsigned told = 0;
+	(void)state;
+
+	for (uint64_t seed = 1; seed <= RUNS_OF_TURNS; seed++) {
+		struct observed *seen = observed_new(seed);
+
+		for (; seen->time < 20; seen->time += 0.005)
+			draw_once(seen, 8192, 0.35e-3,
+			        sim_uniform(&seen->random) < 0.025 ? 1.5e-3 : 0.2e-3);
+		for (; seen->time < 27; seen->time += 0.01)
+			draw_once(seen, 65536, 2.8e-3, 1.5e-3);
+		told += look(seen).changed;
+		free(seen);
+	}
+	assert_in_range(told, 9 * RUNS_OF_TURNS / 10, RUNS_OF_TURNS);
+}
+
 static void bad_input_is_refused(void **state)
 {
 	static const struct mtl_phase_options bad[] = {{NAN, 1, 1, 0.5}, {0, INFINITY, 1, 0.5},
@@ -254,6 +289,7 @@ int main(void)
 	        cmocka_unit_test(neighbours_alike_are_dispersion),
 	        cmocka_unit_test(changes_are_told_soon),
 	        cmocka_unit_test(turns_of_five_seconds_are_followed),
+	        cmocka_unit_test(few_light_draws_beside_heavy_ones),
 	        cmocka_unit_test(bad_input_is_refused),
 	};
 

@@ -10,7 +10,7 @@
 #include "first_curve.h"
 #include "proc.h"
 
-#define PHASE_WINDOWS 5 /* changes within so many windows are counted */
+#define PHASE_WINDOWS 10 /* changes within so many windows are counted */
 
 uint64_t tracked_cpu_ns(const struct tracked *tracked)
 {

@@ -9,7 +9,10 @@
 
 #include "first_curve.h"
 #include "proc.h"
+#include "words.h"
 
+/* Lines are drawn two tenths of a second before they are watched. */
+#define RENEWED_SECONDS 2.0
 #define PHASE_WINDOWS 10 /* changes within so many windows are counted */
 
 uint64_t tracked_cpu_ns(const struct tracked *tracked)
@@ -98,11 +101,25 @@ void tracked_describe(const struct tracked *tracked, struct manager_process *ret
 	snprintf(ret_process->reason, sizeof(ret_process->reason), "%s", tracked->reason);
 }
 
+/* CPU seconds in which as many lines are born as are resident. */
+static double renewal_seconds(const struct tracked *tracked)
+{
+	const struct observation_store *store = tracked->store;
+	const struct mtl_birth *first = store->births, *last = store->births + store->n_births - 1;
+
+	if (!tracked->planner || store->n_births < 2 || last->lines <= first->lines)
+		return INFINITY;
+	return planner_resident_bytes(tracked->planner) / MTL_LINE_BYTES *
+	       (last->moment - first->moment) / (last->lines - first->lines);
+}
+
 static void write_note(const struct tracked *tracked, char *ret_note, size_t size)
 {
 	double unseen =
 	        tracked->planner ? planner_unseen_bytes(tracked->planner) : tracked->unseen_at_end;
+	double renewal = renewal_seconds(tracked);
 	unsigned slots = tracked->instrument->calibration.slots;
+	char text[NUMBER_TEXT];
 
 	if (unseen > 0)
 		snprintf(ret_note, size, "%.0f MiB of mapped memory were too many to look at",
@@ -117,6 +134,11 @@ static void write_note(const struct tracked *tracked, char *ret_note, size_t siz
 		        "it changes faster than can be told apart: misses are a mean over its "
 		        "phases, "
 		        "their intervals too narrow");
+	else if (renewal < RENEWED_SECONDS)
+		snprintf(ret_note, size,
+		        "its memory is replaced every %s: lines drawn are often gone when watched; "
+		        "there may be twice the misses",
+		        mtl_seconds_format(renewal, text));
 	else
 		*ret_note = 0;
 }

@@ -99,6 +99,7 @@ threads() { # NAME OPTION...
 
 fresh() {
     measured 256K,1M fresh --working-set 4M || return
+    step "fresh: it is said that its memory is replaced" holds '.note | test("replaced every")'
     step "fresh: at least half of its misses are seen" median 'if miss(0) >= 0.5 then 1 else 0 end' 1 0.5 0.5
     well_formed
 }

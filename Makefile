@@ -347,7 +347,7 @@ EXTRAS := $(foreach m,$(MANUALS),$(m):$(MANDIR)/man$(lastword $(subst ., ,$(m)))
 	$(addsuffix :$(DOCDIR)/examples,$(wildcard packaging/examples/* packaging/prometheus/* \
 		packaging/grafana/* packaging/kubernetes/*) tests/library/example.c)
 # documents are installed side by side, and name what is installed where it then is
-FLAT := -e 's,docs/\([A-Z]*\.md\),\1,g' -e 's,\.\./README,README,g' -e 's,(lib/\(mtl[a-z_]*\.h\)),($(INCLUDEDIR)/\1),g' \
+FLAT := -e 's,docs/\([A-Z]*\.md\|[a-z]*\.svg\),\1,g' -e 's,\.\./README,README,g' -e 's,(lib/\(mtl[a-z_]*\.h\)),($(INCLUDEDIR)/\1),g' \
 	-e 's,tests/library/example,examples/example,g' -e 's,packaging/\(examples\|prometheus\|grafana\|kubernetes\)\b,examples,g'
 RELOAD := ldconfig; ! [ -d /run/systemd/system ] || systemctl daemon-reload
 
@@ -372,7 +372,7 @@ install: all
 		-e 's|/usr/local/share/doc/mtl|$(DOCDIR)|g' packaging/systemd/$$u \
 		>$(DEST)$(UNITDIR)/$$u && chmod 644 $(DEST)$(UNITDIR)/$$u || exit 1; done
 	$(Q)install -m 644 packaging/systemd/mtl.sysusers $(DEST)$(SYSUSERSDIR)/mtl.conf
-	$(Q)install -m 644 LICENSE daemon/io.mtld.varlink $(DEST)$(DOCDIR)
+	$(Q)install -m 644 LICENSE daemon/io.mtld.varlink $(wildcard docs/*.svg) $(DEST)$(DOCDIR)
 	$(Q)for d in README.md docs/*.md; do f=$(DEST)$(DOCDIR)/$${d##*/}; \
 		sed $(FLAT) $$d >$$f && chmod 644 $$f || exit 1; done
 	$(Q)for e in $(EXTRAS); do install -D -m 644 "$${e%:*}" "$(DEST)$${e#*:}/$$(basename "$${e%:*}")" || exit 1; done

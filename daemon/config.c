@@ -188,7 +188,6 @@ static int read_group(const struct key *key, const char *text, void *member)
 	return 0;
 }
 
-/* high is the size of the member. */
 static bool are_groups(const char *text)
 {
 	_cleanup_free_ char *copy = strdup(text);
@@ -200,7 +199,7 @@ static bool are_groups(const char *text)
 	return right;
 }
 
-/* More of them come to those of lines before. */
+/* More of them come to those of lines before. high is the size of the member. */
 static int read_groups(const struct key *key, const char *text, void *member)
 {
 	char *words = member;

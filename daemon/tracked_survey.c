@@ -45,6 +45,7 @@ void tracked_survey(struct tracked *tracked)
 {
 	uint64_t begin = source_now();
 	bool stale = is_stale(tracked) && begin >= tracked->stale_due_ns;
+	double took, each;
 	int r;
 
 	if (begin < tracked->survey_due_ns && !stale)
@@ -55,10 +56,10 @@ void tracked_survey(struct tracked *tracked)
 	if (r <= 0)
 		return;
 	tracked->faults_surveyed = tracked->births.faults;
+	took = (double)(source_now() - begin);
+	each = SURVEY_SHARE * fmax(1, tracked->instrument->running) * took;
 	tracked->survey_due_ns =
-	        begin + (uint64_t)fmax(SURVEY_INTERVAL_NS * tracked_among_many(tracked),
-	                        SURVEY_SHARE * fmax(1, tracked->instrument->running) *
-	                                (double)(source_now() - begin));
-	tracked->stale_due_ns = begin + STALE_SHARE * (source_now() - begin);
+	        begin + (uint64_t)fmax(SURVEY_INTERVAL_NS * tracked_among_many(tracked), each);
+	tracked->stale_due_ns = begin + (uint64_t)(STALE_SHARE * took);
 	tracked_heed_growth(tracked);
 }

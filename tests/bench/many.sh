@@ -59,10 +59,11 @@ row() { # NAME N COMMAND...: in a table
     sleep "$seconds"
     after=$(ticks)
     bytes=$(mtl list --json | jq '[.processes[] | select(.state != "exited") | .resident_bytes] | add')
-    awk -v name="$name" -v n="$n" -v used=$((after - before)) -v first=$((before - begin)) -v settling=$settling -v seconds="$seconds" -v bytes="$bytes" \
-        -v kib="$(resident)" -v hertz="$(getconf CLK_TCK)" 'BEGIN {
+    awk -v name="$name" -v n="$n" -v bytes="$bytes" -v kib="$(resident)" -v hertz="$(getconf CLK_TCK)" \
+        -v used=$((after - before)) -v seconds="$seconds" -v first=$((before - begin)) -v settling=$settling 'BEGIN {
             printf "| %s | %d | %.2f %% | %.2f %% | %.1f MiB | %.1f MiB |\n", name, n,
-                100 * first / hertz / settling, 100 * used / hertz / seconds, kib / 1024, 16 + n / 4 + bytes / 2097152 * 32 / 1048576 }'
+                100 * first / hertz / settling, 100 * used / hertz / seconds,
+                kib / 1024, 16 + n / 4 + bytes / 2097152 * 32 / 1048576 }'
     end_members
     until [ "$(tracked)" = 0 ]; do sleep 0.5; done
 }

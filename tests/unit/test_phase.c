@@ -21,7 +21,7 @@
 #define SPAN 60.0
 #define FALSE_ALARMS 2e-3
 #define HELD 20000
-#define RUNS_OF_TURNS 20
+#define LIGHT_RUNS 20
 
 /* Lines gone through before and after each turn of `turn` seconds (0: never). */
 struct program {
@@ -245,7 +245,7 @@ static void few_light_draws_beside_heavy_ones(void **state)
 	unsigned told = 0;
 	(void)state;
 
-	for (uint64_t seed = 1; seed <= RUNS_OF_TURNS; seed++) {
+	for (uint64_t seed = 1; seed <= LIGHT_RUNS; seed++) {
 		struct observed *seen = observed_new(seed);
 
 		for (; seen->time < 20; seen->time += 0.005)
@@ -256,7 +256,7 @@ static void few_light_draws_beside_heavy_ones(void **state)
 		told += look(seen).changed;
 		free(seen);
 	}
-	assert_in_range(told, 9 * RUNS_OF_TURNS / 10, RUNS_OF_TURNS);
+	assert_in_range(told, 9 * LIGHT_RUNS / 10, LIGHT_RUNS);
 }
 
 static void bad_input_is_refused(void **state)

@@ -38,6 +38,7 @@ turned_to() { # N: the N'th turn was made
 quick() {
     start_mtld
     step "a program that changes: mtl track" target_turns 8 1 16
+    target=$(cat "$work/target.pid") # a step is a shell of its own
     step "it turns" within 60 turned_to 2
     step "within 10 s of its time the curve says so" within 60 has_turned 10
     step "in words too" says_changed

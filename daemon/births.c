@@ -7,7 +7,7 @@
  * faulted is known to be touched, the others are not: it counts one, a lower bound. A page that is
  * gone before mtld can look counts 64: to leave such out would leave only the faults that a program
  * streaming through fresh memory does not make. Which kind the
- * faults of this process are is learned from a sample of them, every n-th, with n such that some
+ * faults of this process are, and whether of pages that it had given back before, is learned from a sample of them, every n-th, with n such that some
  * SAMPLES_A_SECOND are looked at.
  */
 #include "births.h"
@@ -50,4 +50,5 @@ void births_learn(struct births *births, struct planner *planner, uint64_t addre
 	if (planner_fresh_lines(planner, address, &lines) < 0)
 		lines = LINES_PER_PAGE;
 	births->lines_per_fault += (fmax(lines, 1) - births->lines_per_fault) / MEMORY;
+	births->known += (planner_birth(planner, address) - births->known) / MEMORY;
 }

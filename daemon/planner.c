@@ -10,7 +10,8 @@
  * Whichever way it came, the page was drawn with the probability q that all ways together have to
  * come to it, whatever has changed since the survey: the weight 64 / q carries that to the estimate
  * (while nothing became resident since the survey, its count serves for the region's and one entry
- * is read instead of the slice). Two ways know nothing of heat; they keep every region possible and
+ * is read instead of the slice). Where pages come and go, those that were resident lately are drawn
+ * as well (lately.c). Two ways know nothing of heat; they keep every region possible and
  * its weight bounded.
  *
  * A draw that meets an empty region tries again, so the weight is divided by the tries a draw
@@ -34,6 +35,7 @@
 
 #include "cleanup.h"
 #include "heat.h"
+#include "lately.h"
 #include "proc.h"
 #include "regions.h"
 
@@ -60,6 +62,7 @@ struct planner {
 	bool settled;             /* nothing became resident since the latest survey */
 	double excess;            /* tries that draws took of late, over what the survey predicts */
 	struct heat heat;
+	struct lately lately;
 	unsigned short random[3];
 };
 
@@ -105,6 +108,7 @@ struct planner *planner_free(struct planner *planner)
 		close(planner->page_flags);
 	regions_done(&planner->now);
 	regions_done(&planner->next);
+	lately_done(&planner->lately);
 	free(planner->root);
 	free(planner);
 	return NULL;
@@ -133,20 +137,56 @@ static bool watchable(const struct proc_mapping *mapping)
 	return !begins_with_any(mapping->name, beyond) || begins_with_any(mapping->name, memory);
 }
 
-static int add_mapping(void *userdata, const struct proc_mapping *mapping)
+struct mappings {
+	struct planner *planner;
+	uint64_t end; /* page up to which they are known */
+};
+
+/* What was mapped lately, and is not now, up to the page `to`. */
+static int add_gone(struct mappings *mappings, uint64_t to)
 {
-	if (!watchable(mapping))
-		return 0;
-	return regions_add(userdata, mapping->start / PAGE, mapping->end / PAGE);
+	struct planner *planner = mappings->planner;
+	uint64_t first;
+	int r = 0;
+
+	while (r >= 0 && lately_next(&planner->lately, mappings->end, to, &first, &mappings->end))
+		r = regions_add(&planner->next, first, mappings->end);
+	return r;
 }
 
-/* pagemap entries of so many pages; 0 entries: the process or the mapping is gone. */
-static unsigned read_pages(
-        const struct planner *planner, uint64_t page, unsigned pages, uint64_t *ret_entries)
+static int add_mapping(void *userdata, const struct proc_mapping *mapping)
 {
-	ssize_t n = pread(planner->pagemap, ret_entries, pages * 8, page * 8);
+	struct mappings *mappings = userdata;
+	int r = add_gone(mappings, mapping->start / PAGE);
 
-	return n > 0 ? n / 8 : 0;
+	mappings->end = mapping->end / PAGE;
+	if (r < 0 || !watchable(mapping))
+		return r;
+	return regions_add(&mappings->planner->next, mapping->start / PAGE, mapping->end / PAGE);
+}
+
+static int list_regions(struct planner *planner)
+{
+	struct mappings mappings = {.planner = planner};
+	int r;
+
+	regions_clear(&planner->next);
+	r = proc_mappings(planner->root, planner->pid, add_mapping, &mappings);
+	if (r >= 0 && planner->next.n > 0)
+		r = add_gone(&mappings, UINT64_MAX);
+	return r < 0 || planner->next.n > 0 ? r : -ESRCH;
+}
+
+/* pagemap entries of so many pages, present if they are or were lately; 0 entries: the process is
+ * gone. */
+static unsigned read_pages(
+        struct planner *planner, uint64_t page, unsigned pages, uint64_t *ret_entries)
+{
+	ssize_t bytes = pread(planner->pagemap, ret_entries, pages * 8, page * 8);
+	unsigned n = bytes > 0 ? bytes / 8 : 0;
+
+	lately_recall(&planner->lately, page, n, ret_entries);
+	return n;
 }
 
 static unsigned count_present(const uint64_t *entries, unsigned n)
@@ -173,16 +213,10 @@ int planner_survey(struct planner *planner, unsigned n_regions)
 {
 	uint64_t entries[REGION_PAGES];
 
-	if (planner->surveyed == 0) {
-		int r;
+	int r = planner->surveyed == 0 ? list_regions(planner) : 0;
 
-		regions_clear(&planner->next);
-		r = proc_mappings(planner->root, planner->pid, add_mapping, &planner->next);
-		if (r < 0)
-			return r;
-		if (planner->next.n == 0)
-			return -ESRCH;
-	}
+	if (r < 0)
+		return r;
 	for (; n_regions > 0 && planner->surveyed < planner->next.n; n_regions--) {
 		struct region *region = &planner->next.items[planner->surveyed++];
 
@@ -239,8 +273,7 @@ static bool pick_page_quickly(
 	return false;
 }
 
-static unsigned count_block(
-        const struct planner *planner, struct heat_block block, uint64_t *entries)
+static unsigned count_block(struct planner *planner, struct heat_block block, uint64_t *entries)
 {
 	return count_present(
 	        entries, read_pages(planner, block.first, block.end - block.first, entries));
@@ -329,7 +362,7 @@ static bool pick(struct planner *planner, struct heat_place *place)
 }
 
 /* Pages resident now in the fine blocks around the page, where heat may have led to it. */
-static void count_blocks(const struct planner *planner, struct heat_place *place)
+static void count_blocks(struct planner *planner, struct heat_place *place)
 {
 	uint64_t entries[REGION_PAGES];
 
@@ -387,21 +420,22 @@ int planner_heat(struct planner *planner, uint64_t address, double amount)
 {
 	if (!(amount > 0) || !isfinite(amount))
 		return -EINVAL;
-	heat_add(&planner->heat, &planner->now, HEAT_TOLD, address / PAGE, amount);
+	heat_add(&planner->heat, &planner->now, HEAT_TOLD, address / PAGE, amount, 0);
 	return 0;
 }
 
 void planner_saw(
         struct planner *planner, uint64_t address, const struct mtl_observation *observation)
 {
-	bool touched = false;
+	double touched = INFINITY;
 
 	for (unsigned slot = 0; slot < observation->slots; slot++)
-		touched |= isfinite(observation->touched[slot]);
+		touched = fmin(touched, observation->touched[slot]);
 	heat_pass(&planner->heat, observation->moment);
-	if (touched)
+	lately_pass(&planner->lately, observation->moment);
+	if (isfinite(touched))
 		heat_add(&planner->heat, &planner->now, HEAT_TOUCHED, address / PAGE,
-		        observation->weight);
+		        observation->weight, touched);
 }
 
 static bool is_huge(const struct planner *planner, uint64_t entry)
@@ -412,6 +446,14 @@ static bool is_huge(const struct planner *planner, uint64_t entry)
 		return false;
 	return pread(planner->page_flags, &flags, 8, (entry & PAGEMAP_FRAME) * 8) == 8 &&
 	       (flags & KPAGEFLAGS_THP);
+}
+
+bool planner_birth(struct planner *planner, uint64_t address)
+{
+	bool known = lately_knows(&planner->lately, address / PAGE);
+
+	lately_expect(&planner->lately, address / PAGE);
+	return known;
 }
 
 int planner_fresh_lines(struct planner *planner, uint64_t address, unsigned *ret_lines)

@@ -25,7 +25,8 @@ int planner_survey(struct planner *planner, unsigned n_regions);
  * tenth. Pages given back meanwhile make them wrong by that share, until the next survey. */
 void planner_set_settled(struct planner *planner, bool settled);
 
-/* Bytes resident by the latest survey, bytes mapped where the survey could not look. */
+/* Bytes resident by the latest survey, or, where pages come and go, lately; bytes mapped where the
+ * survey could not look. */
 double planner_resident_bytes(const struct planner *planner);
 double planner_unseen_bytes(const struct planner *planner);
 
@@ -36,14 +37,19 @@ int planner_draw(struct planner *planner, const struct planner_deadlines *deadli
 
 /* Somebody saw the program use `address` (a sample of its accesses): lines near it are drawn more
  * often from now on, the more the better this has worked so far. `amount`: how many such sightings
- * this one stands for, 1 as a rule; only its ratio to that of others matters. Any bias of where such
- * addresses come from is undone by weights. A page counts once, by its latest sighting, and the latest 128
- * pages count; those where nothing is resident are left out. -EINVAL: amount is not positive. */
+ * this one stands for, 1 as a rule; only its ratio to that of others matters. Any bias of where
+ * such addresses come from is undone by weights. A page counts once, by its latest sighting, and
+ * the latest 128 pages count; those where nothing is resident are left out. -EINVAL: amount is not
+ * positive. */
 int planner_heat(struct planner *planner, uint64_t address, double amount);
 
 /* What came of the draw at `address`: later draws look more often near where touches were seen. */
 void planner_saw(
         struct planner *planner, uint64_t address, const struct mtl_observation *observation);
+
+/* A page was born at `address`: where that happens, pages that were resident within the last
+ * seconds are drawn like those that are. Returns whether the page was one of these. */
+bool planner_birth(struct planner *planner, uint64_t address);
 
 /* What kind of page lies at `address`: its cache lines when it is fresh anonymous memory (zeroed by
  * the kernel, so all of them were touched: 64, or 32768 for a huge page); 0: file memory. -ESRCH:

@@ -11,7 +11,8 @@
 #include "proc.h"
 #include "words.h"
 
-/* Lines are drawn two tenths of a second before they are watched. */
+/* Lines are drawn two tenths of a second before they are watched; where they were before, that does no
+ * harm (lately.h). */
 #define RENEWED_SECONDS 2.0
 #define PHASE_WINDOWS 10 /* changes within so many windows are counted */
 
@@ -101,7 +102,7 @@ void tracked_describe(const struct tracked *tracked, struct manager_process *ret
 	snprintf(ret_process->reason, sizeof(ret_process->reason), "%s", tracked->reason);
 }
 
-/* CPU seconds in which as many lines are born as are resident. */
+/* CPU seconds in which as many lines are born, where there were none lately, as are resident. */
 static double renewal_seconds(const struct tracked *tracked)
 {
 	const struct observation_store *store = tracked->store;
@@ -110,7 +111,8 @@ static double renewal_seconds(const struct tracked *tracked)
 	if (!tracked->planner || store->n_births < 2 || last->lines <= first->lines)
 		return INFINITY;
 	return planner_resident_bytes(tracked->planner) / MTL_LINE_BYTES *
-	       (last->moment - first->moment) / (last->lines - first->lines);
+	       (last->moment - first->moment) /
+	       ((last->lines - first->lines) * (1 - tracked->births.known));
 }
 
 static void write_note(const struct tracked *tracked, char *ret_note, size_t size)

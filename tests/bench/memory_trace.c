@@ -7,19 +7,25 @@
  *
  * Some ten times as fast as valgrind's lackey. An access is one of the emulator: it makes several
  * of 8 bytes of one vector instruction. One that crosses a line boundary is two. What the kernel
- * touches for the program is not in it. Debian has no header for plugins: what is used of the
- * interface (version 1 of it) is declared here.
+ * touches for the program is not in it. Memory that is mapped anew, or given back and faulted in
+ * again, is other memory, as it is to a cache: bits above those of addresses count how often.
+ * Debian has no header for plugins: what is used of the interface (version 1 of it) is declared
+ * here.
  */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 
 #define EXPORT __attribute__((visibility("default")))
 #define LINE_BYTES 64
 #define NO_REGISTERS 0
 #define READ_AND_WRITE 3
+#define ADDRESS_BITS 47
+#define PAGE_BITS 12
 
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
@@ -35,14 +41,55 @@ void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *instruction,
         void (*callback)(unsigned cpu, uint32_t info, uint64_t address, void *userdata), int flags,
         int direction, void *userdata);
 unsigned qemu_plugin_mem_size_shift(uint32_t info);
+void qemu_plugin_register_vcpu_syscall_cb(plugin_id id,
+        void (*callback)(plugin_id id, unsigned cpu, int64_t number, uint64_t a1, uint64_t a2,
+                uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8));
+void qemu_plugin_register_vcpu_syscall_ret_cb(
+        plugin_id id, void (*callback)(plugin_id id, unsigned cpu, int64_t number, int64_t result));
 
 EXPORT int qemu_plugin_version = 1;
 
 static FILE *out;
+static uint8_t *renewed; /* of each page, how often */
+static uint64_t program_break;
 
 static void put(uint64_t address)
 {
+	if (address >> ADDRESS_BITS == 0)
+		address |= (uint64_t)renewed[address >> PAGE_BITS] << ADDRESS_BITS;
 	fwrite(&address, sizeof(address), 1, out);
+}
+
+static void renew(uint64_t begin, uint64_t end)
+{
+	const uint64_t page = 1 << PAGE_BITS;
+
+	if (end > 1ULL << ADDRESS_BITS)
+		return;
+	for (begin = (begin + page - 1) / page * page; begin < end; begin += page)
+		renewed[begin >> PAGE_BITS]++;
+}
+
+static _Thread_local uint64_t argument[4];
+
+static void on_call(plugin_id id, unsigned cpu, int64_t number, uint64_t a1, uint64_t a2,
+        uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+{
+	(void)id, (void)cpu, (void)number, (void)a5, (void)a6, (void)a7, (void)a8;
+	argument[0] = a1, argument[1] = a2, argument[2] = a3, argument[3] = a4;
+}
+
+static void on_return(plugin_id id, unsigned cpu, int64_t number, int64_t result)
+{
+	(void)id, (void)cpu;
+	if (number == SYS_mmap && result > 0 && (argument[3] & MAP_ANONYMOUS))
+		renew(result, result + argument[1]);
+	if (number == SYS_madvise && result == 0 && argument[2] == MADV_DONTNEED)
+		renew(argument[0], argument[0] + argument[1]);
+	if (number != SYS_brk || result <= 0)
+		return;
+	renew(program_break ? program_break : (uint64_t)result, result);
+	program_break = result;
 }
 
 static void on_access(unsigned cpu, uint32_t info, uint64_t address, void *userdata)
@@ -79,6 +126,12 @@ EXPORT int qemu_plugin_install(plugin_id id, const void *information, int n, cha
 	if (!out)
 		return -1;
 	setvbuf(out, NULL, _IOFBF, 1 << 20);
+	renewed = mmap(NULL, 1ULL << (ADDRESS_BITS - PAGE_BITS), PROT_READ | PROT_WRITE,
+	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (renewed == MAP_FAILED)
+		return -1;
+	qemu_plugin_register_vcpu_syscall_cb(id, on_call);
+	qemu_plugin_register_vcpu_syscall_ret_cb(id, on_return);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
 	qemu_plugin_register_atexit_cb(id, on_exit_of_program, NULL);
 	return 0;

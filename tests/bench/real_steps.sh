@@ -93,7 +93,7 @@ for program; do
     sleep 1
     mtl track "$target"
     sleep "$seconds"
-    mtl curve "$target" --json --reference 256K \
+    mtl curve "$target" --json --reference 256K --record "$OUT/$program.record" \
         --sizes 32K,46336,64K,92672,128K,185344,256K,370752,512K,741440,1M,1482880,2M,2965824,4M,5931648,8M,11863296,16M,23726592,32M \
         >"$OUT/$program.json" || echo "no curve of $program" >&2
     mtl untrack "$target"

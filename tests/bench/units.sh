@@ -3,7 +3,7 @@
 #
 # Sourced: real programs as short units that one process does over and over, each unit the same work
 # on the same data. What a unit takes in the steady state is the difference of what the same process
-# takes for two of them and for one, start and end excluded: its accesses, and at every size its misses.
+# takes for more of them and for fewer, start and end excluded: its accesses, and at every size its misses.
 #
 #     make_inputs DIR         what the programs work on, some MB
 #     unit_command PROGRAM N  the shell command that does N units in that directory, as one process

@@ -99,8 +99,14 @@ threads() { # NAME OPTION...
 
 fresh() {
     measured 256K,1M fresh --working-set 4M || return
-    step "fresh: it is said that its memory is replaced" holds '.note | test("replaced every")'
-    step "fresh: at least half of its misses are seen" median 'if miss(0) >= 0.5 then 1 else 0 end' 1 0.5 0.5
+    step "fresh: it misses on every line" median 'miss(0)' 1 0.10 0.20
+    step "fresh: and at every size" median 'miss(1)' 1 0.10 0.20
+    step "fresh: there is nothing to note, it has its memory where it had it before" holds '.note == null'
+    well_formed
+    name=moving
+    measured 256K,1M moving --working-set 4M || return
+    step "moving: it is said that its memory is replaced" holds '.note | test("replaced every")'
+    step "moving: at least half of its misses are seen" median 'if miss(0) >= 0.5 then 1 else 0 end' 1 0.5 0.5
     well_formed
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# phases.sh GROUP...: programs that change, seen to change. `quick` is short and part of check-live; `slow` has
+# phases.sh GROUP...: programs that change, seen to change. `quick` takes a minute; `slow` has
 # the programs of the accuracy run: turns every 5 s between 1 MB and 24 MB, and one from 4 to 32 MB. What counts
 # is how long a pass takes beside what the instrument can tell apart: emulated memory is two orders slower, so
 # there all sizes are an eighth.

@@ -20,7 +20,7 @@ static void usage(FILE *stream)
 	        "  --threads N        threads, sharing the set, or dividing it with --private\n"
 	        "  --seed N           of the random choices (default 1)\n"
 	        "  --skew S           zipf: exponent (default 1)\n"
-	        "  --rate BYTES       fresh: bytes per second of CPU time (default 200000000)\n"
+	        "  --rate BYTES       fresh, moving: bytes per second of CPU time (default 200000000)\n"
 	        "  --report S         {\"cpu_seconds\",\"accesses\"} on stderr every S seconds\n"
 	        "  --progress FILE    accesses so far, as a uint64 at the start of FILE\n"
 	        "  --help\n\nkinds:\n");

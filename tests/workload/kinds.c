@@ -25,6 +25,7 @@
 
 #define STEP_LINES 512
 #define FRESH_BYTES (1 << 20)
+#define MOVING_FROM (1ULL << 45)
 
 static struct zipf zipf_table; /* read only once the workers run */
 
@@ -173,12 +174,12 @@ static uint64_t step_memcpy(struct worker *worker)
 	return 2 * n * LINE_WORDS;
 }
 
-/* Touch every line of fresh memory once, then idle on the CPU until the rate is kept. */
-static uint64_t step_fresh(struct worker *worker)
+/* Touch every line of fresh memory once, there if it is free, then idle on the CPU until the rate is kept. */
+static uint64_t touch_fresh(struct worker *worker, void *there)
 {
 	double due = (double)(worker->accesses * LINE_BYTES + FRESH_BYTES) / worker->options->rate;
 	volatile uint64_t *fresh =
-	        mmap(NULL, FRESH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	        mmap(there, FRESH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t lines = FRESH_BYTES / LINE_BYTES, hash = worker->hash;
 
 	if (fresh == MAP_FAILED)
@@ -193,6 +194,16 @@ static uint64_t step_fresh(struct worker *worker)
 		}
 	worker->hash = hash;
 	return lines;
+}
+
+static uint64_t step_fresh(struct worker *worker)
+{
+	return touch_fresh(worker, NULL);
+}
+
+static uint64_t step_moving(struct worker *worker)
+{
+	return touch_fresh(worker, (void *)(MOVING_FROM + worker->accesses * LINE_BYTES));
 }
 
 static int prepare_fresh(struct worker *worker)
@@ -312,6 +323,7 @@ const struct kind kinds[] = {
         {"chase", "pointers, one random cycle", prepare_chase, step_chase, 1, cyclic},
         {"memcpy", "half of the set copied to the other", prepare_memcpy, step_memcpy, 8, cyclic},
         {"fresh", "map 1M, touch once, unmap, at --rate", prepare_fresh, step_fresh, 1, always},
+        {"moving", "as fresh, where it never was", prepare_fresh, step_moving, 1, always},
         {"pingpong", "8 lines of a scan, then a byte to a second process and back",
                 prepare_pingpong, step_pingpong, 8, cyclic},
         {"hot", "one word, written all the time", NULL, step_hot, 1, never},

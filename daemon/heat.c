@@ -14,17 +14,10 @@
  *
  * Each way's share follows from how well it would have found the touches seen since, each judged by
  * the heat before it: the variance of an estimate is about sum over touched pages of 1/q, so the
- * shares are moved to where sum of lines / (F q) over the touches is least (a convex problem; each
+ * shares are moved to where sum of lines / q over the touches is least (a convex problem; each
  * round of improve() is a step of minorisation that never makes it worse), with PRIOR touches'
  * worth of belief in the shares to begin with. The ways that know nothing of heat keep a share
  * whatever is seen, so every resident page keeps a probability: no region is ever invisible.
- *
- * A curve is read on a logarithmic axis, and short windows see few lines: with all touches alike,
- * half of the draws go to where the last doubling of the footprint is, and a sixteenth to a
- * sixteenth of it. So a touch counts by F, the footprint at the window within which it came: its
- * lines by 1 / F in what the shares are chosen for, by 1 / sqrt(F), as its draws then should be, in
- * where draws are made. What is hot is drawn more often than by lines alone, what is cold enough to
- * be known (1 / F^2, each doubling alike, was worse: docs/BENCHMARKS.md).
  *
  * A page that was told of counts once, by its latest sighting: sightings come as often as an access
  * is executed, and a stack or a counter would take the place of all that is hot besides. What they
@@ -43,7 +36,6 @@
 #define MEMORY 10.0 /* seconds of CPU time: heat decays by e */
 #define CAP 8.0     /* times the median: what a point is worth at most */
 #define PRIOR 4.0   /* touches */
-#define LEAST_PART (1.0 / 64)
 #define ROUNDS 5
 #define START 0.1
 #define LEAST_ANY_PAGE 0.2    /* of the draws */
@@ -213,63 +205,23 @@ static double worth_at(const struct heat_point *point, double moment)
 	return point->lines * exp((point->moment - moment) / MEMORY);
 }
 
-static int by_seconds(const void *a, const void *b)
-{
-	const struct heat_point *x = *(const struct heat_point *const *)a;
-	const struct heat_point *y = *(const struct heat_point *const *)b;
-
-	return (x->seconds > y->seconds) - (x->seconds < y->seconds);
-}
-
-/* Of each point the footprint at the window within which it was touched, in parts of that of all.
- */
-static void footprints(
-        const struct heat_point *points, const double *worth, unsigned n, double *ret_parts)
-{
-	const struct heat_point *order[HEAT_POINTS];
-	double sum = 0, all = 0;
-
-	for (unsigned i = 0; i < n; i++) {
-		order[i] = &points[i];
-		all += worth[i];
-	}
-	qsort(order, n, sizeof(*order), by_seconds);
-	for (unsigned i = 0; i < n; i++) {
-		sum += worth[order[i] - points];
-		ret_parts[order[i] - points] = fmax(sum / all, LEAST_PART);
-	}
-	for (unsigned i = n; i-- > 1;)
-		if (order[i - 1]->seconds == order[i]->seconds)
-			ret_parts[order[i - 1] - points] = ret_parts[order[i] - points];
-}
-
-/* What each point is worth, and the part of the footprint it belongs to. */
-static void look_at_points(const struct heat_map *map, const struct heat_point *points,
-        double *ret_worth, double *ret_parts)
-{
-	double cap;
-
-	for (unsigned i = 0; i < map->n; i++)
-		ret_worth[i] = worth_at(&points[i], newest(map));
-	cap = CAP * median(ret_worth, map->n);
-	for (unsigned i = 0; i < map->n; i++)
-		ret_worth[i] = fmin(ret_worth[i], cap);
-	footprints(points, ret_worth, map->n, ret_parts);
-}
-
-static void sort_map(struct heat_map *map)
+/* Returns what a point is worth at most. */
+static double sort_map(struct heat_map *map)
 {
 	struct heat_point sorted[HEAT_POINTS];
-	double worth[HEAT_POINTS], part[HEAT_POINTS];
+	double worth[HEAT_POINTS], cap;
 
 	memcpy(sorted, map->ring, map->n * sizeof(*sorted));
 	qsort(sorted, map->n, sizeof(*sorted), by_page);
 	map->n_sorted = map->n;
-	look_at_points(map, sorted, worth, part);
 	for (unsigned i = 0; i < map->n; i++) {
 		map->page[i] = sorted[i].page;
-		map->before[i + 1] = map->before[i] + worth[i] / sqrt(part[i]);
+		worth[i] = worth_at(&sorted[i], newest(map));
 	}
+	cap = CAP * median(worth, map->n);
+	for (unsigned i = 0; i < map->n; i++)
+		map->before[i + 1] = map->before[i] + fmin(worth[i], cap);
+	return cap;
 }
 
 /* What the place of a point is taken for: pages spread evenly over its region. */
@@ -317,11 +269,10 @@ static void judge_ways(const struct heat *heat, const struct regions *regions,
 }
 
 void heat_add(struct heat *heat, const struct regions *regions, enum heat_source source,
-        uint64_t page, double lines, double seconds)
+        uint64_t page, double lines)
 {
 	struct heat_map *map = &heat->map[source];
-	struct heat_point point = {
-	        .page = page, .lines = lines, .seconds = seconds, .moment = heat->now};
+	struct heat_point point = {.page = page, .lines = lines, .moment = heat->now};
 	struct heat_point *known = source == HEAT_TOLD ? point_at(map, page) : NULL;
 	struct heat_place place;
 
@@ -396,13 +347,12 @@ static void start_shares(struct heat *heat)
 void heat_refresh(struct heat *heat)
 {
 	const struct heat_map *touched = &heat->map[HEAT_TOUCHED];
-	double lines[HEAT_POINTS], part[HEAT_POINTS];
+	double lines[HEAT_POINTS], cap[HEAT_SOURCES];
 
 	for (unsigned source = 0; source < HEAT_SOURCES; source++)
-		sort_map(&heat->map[source]);
-	look_at_points(touched, touched->ring, lines, part);
+		cap[source] = sort_map(&heat->map[source]);
 	for (unsigned i = 0; i < touched->n; i++)
-		lines[i] /= part[i];
+		lines[i] = fmin(worth_at(&touched->ring[i], newest(touched)), cap[HEAT_TOUCHED]);
 	start_shares(heat);
 	for (unsigned round = 0; round < ROUNDS; round++)
 		improve(heat, touched->ring, lines, touched->n);

@@ -26,9 +26,8 @@ enum {
 
 struct heat_point {
 	uint64_t page;
-	double lines;   /* it stands for */
-	double seconds; /* within which it was touched */
-	double moment;  /* process CPU time, seconds */
+	double lines;  /* it stands for */
+	double moment; /* process CPU time, seconds */
 	/* P(page | way) before it was known: how well each way would have found it */
 	float of_way[HEAT_WAYS];
 };
@@ -63,10 +62,9 @@ struct heat_place {
 
 void heat_begin(struct heat *heat);
 
-/* A point of heat that stands for so many lines, touched within so many seconds (told of: 0, all
- * are alike); left out where nothing is resident. */
+/* A point of heat that stands for so many lines; left out where nothing is resident. */
 void heat_add(struct heat *heat, const struct regions *regions, enum heat_source source,
-        uint64_t page, double lines, double seconds);
+        uint64_t page, double lines);
 
 /* Process CPU time has come to `now`. */
 void heat_pass(struct heat *heat, double now);

@@ -212,7 +212,6 @@ static void finish_survey(struct planner *planner)
 int planner_survey(struct planner *planner, unsigned n_regions)
 {
 	uint64_t entries[REGION_PAGES];
-
 	int r = planner->surveyed == 0 ? list_regions(planner) : 0;
 
 	if (r < 0)
@@ -311,7 +310,6 @@ static bool pick_in_region(struct planner *planner, struct heat_place *place)
 static bool pick_in_block(struct planner *planner, unsigned scale, struct heat_place *place)
 {
 	uint64_t entries[REGION_PAGES];
-
 	if (!pick_page(planner, heat_block(scale, place->page, place->region), &place->page))
 		return false;
 	place->in_region = planner->settled ? place->region->resident
@@ -365,7 +363,6 @@ static bool pick(struct planner *planner, struct heat_place *place)
 static void count_blocks(struct planner *planner, struct heat_place *place)
 {
 	uint64_t entries[REGION_PAGES];
-
 	for (unsigned scale = 0; scale < HEAT_FINE; scale++) {
 		struct heat_block block = heat_block(scale, place->page, place->region);
 
@@ -420,22 +417,22 @@ int planner_heat(struct planner *planner, uint64_t address, double amount)
 {
 	if (!(amount > 0) || !isfinite(amount))
 		return -EINVAL;
-	heat_add(&planner->heat, &planner->now, HEAT_TOLD, address / PAGE, amount, 0);
+	heat_add(&planner->heat, &planner->now, HEAT_TOLD, address / PAGE, amount);
 	return 0;
 }
 
 void planner_saw(
         struct planner *planner, uint64_t address, const struct mtl_observation *observation)
 {
-	double touched = INFINITY;
+	bool touched = false;
 
 	for (unsigned slot = 0; slot < observation->slots; slot++)
-		touched = fmin(touched, observation->touched[slot]);
+		touched |= isfinite(observation->touched[slot]);
 	heat_pass(&planner->heat, observation->moment);
 	lately_pass(&planner->lately, observation->moment);
-	if (isfinite(touched))
+	if (touched)
 		heat_add(&planner->heat, &planner->now, HEAT_TOUCHED, address / PAGE,
-		        observation->weight, touched);
+		        observation->weight);
 }
 
 static bool is_huge(const struct planner *planner, uint64_t entry)

@@ -104,7 +104,7 @@ static void probabilities_add_up(void **state)
 	for (unsigned i = 0; i < 400; i++) {
 		heat_pass(&heat, i * 0.1);
 		heat_add(&heat, &regions, i % HEAT_SOURCES, resident_page(&random),
-		        1 + 1000 * sim_uniform(&random), sim_uniform(&random));
+		        1 + 1000 * sim_uniform(&random));
 		if (i % 40 == 0) {
 			heat_refresh(&heat);
 			assert_probabilities();
@@ -118,35 +118,12 @@ static void points_are_picked_by_worth(void **state)
 	const struct region *region = regions_nth(&regions, 0);
 
 	(void)state;
-	heat_add(&heat, &regions, HEAT_TOLD, region->page, 1, 0);
-	heat_add(&heat, &regions, HEAT_TOLD, region->page + 1, 3, 0);
+	heat_add(&heat, &regions, HEAT_TOLD, region->page, 1);
+	heat_add(&heat, &regions, HEAT_TOLD, region->page + 1, 3);
 	heat_refresh(&heat);
 	for (unsigned i = 0; i < 100; i++)
 		assert_int_equal(heat_point(&heat, HEAT_NEAR + HEAT_SCALES, (i + 0.5) / 100),
 		        region->page + (i >= 25));
-}
-
-/* A touch within a quarter of the footprint is worth twice as much of it. */
-static void points_are_worth_more_the_fewer_are_touched_as_soon(void **state)
-{
-	uint64_t page = regions_nth(&regions, 0)->page;
-	const struct {
-		double lines, seconds;
-	} points[] = {{10, 0.001}, {10, 0.002}, {40, 0.1}, {20, 0.1}};
-	const double worth[] = {10 / sqrt(1 / 8.), 10 / sqrt(1 / 4.), 40, 20};
-	double sum = 0, all = worth[0] + worth[1] + worth[2] + worth[3];
-
-	(void)state;
-	for (unsigned i = 0; i < 4; i++)
-		heat_add(&heat, &regions, HEAT_TOUCHED, page + i, points[i].lines,
-		        points[i].seconds);
-	heat_refresh(&heat);
-	for (unsigned i = 0; i < 4; i++) {
-		sum += worth[i];
-		assert_int_equal(heat_point(&heat, HEAT_NEAR, sum / all - 1e-9), page + i);
-		assert_int_equal(heat_point(&heat, HEAT_NEAR, fmin(sum / all + 1e-9, 1 - 1e-9)),
-		        page + (i < 3 ? i + 1 : 3));
-	}
 }
 
 static double share_near(void)
@@ -165,7 +142,7 @@ static double share_fine(void)
 
 static void touch(uint64_t page, double lines)
 {
-	heat_add(&heat, &regions, HEAT_TOUCHED, page, lines, 0.001);
+	heat_add(&heat, &regions, HEAT_TOUCHED, page, lines);
 	if (heat.news >= 8)
 		heat_refresh(&heat);
 }
@@ -218,8 +195,8 @@ static void phases_are_followed(void **state)
 static void what_is_not_mapped_is_no_heat(void **state)
 {
 	(void)state;
-	heat_add(&heat, &regions, HEAT_TOLD, FIRST - 1, 1, 0);
-	heat_add(&heat, &regions, HEAT_TOUCHED, UINT64_MAX / 4096, 1, 1);
+	heat_add(&heat, &regions, HEAT_TOLD, FIRST - 1, 1);
+	heat_add(&heat, &regions, HEAT_TOUCHED, UINT64_MAX / 4096, 1);
 	heat_refresh(&heat);
 	assert_true(share_near() < 1e-9);
 	assert_probabilities();
@@ -232,7 +209,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        with_regions(probabilities_add_up),
 	        with_regions(points_are_picked_by_worth),
-	        with_regions(points_are_worth_more_the_fewer_are_touched_as_soon),
 	        with_regions(shares_follow_the_evidence),
 	        with_regions(no_page_is_invisible),
 	        with_regions(phases_are_followed),

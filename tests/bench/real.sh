@@ -4,7 +4,7 @@
 # real.sh [PROGRAM...]: real programs that run, their live curves against exact ones. Truth by unit_truth.sh, here;
 # the curves in real_steps.sh, where watchpoints fire. BENCH_REAL_SECONDS (60) of that machine's time each.
 # Prints a table: mean absolute error of misses per access, and of misses in parts of those at the first size and
-# at 256K, over sizes from the resolution to 32 MB.
+# at 256K, over sizes from the resolution to 32 MB; the latter two also of the theory alone, by the exact footprint.
 
 set -eu
 cd "$(dirname "$0")/../.."
@@ -24,22 +24,24 @@ row() { # PROGRAM
     jq -r -n --arg name "$1" --slurpfile live "$out/$1.json" --slurpfile truth "$truth/$1.truth.json" \
         --argjson unit "$(cat "$out/$1.unit")" --argjson referenced "$(cat "$out/$1.referenced")" '
         $live[0] as $l | $truth[0] as $t | ($t.accesses / $unit) as $rate |
-        def exact($size): first(range($t.sizes | length) | select($t.sizes[.] >= $size) | $t.misses[.]) / $t.accesses;
+        def at($of; $size): first(range($t.sizes | length) | select($t.sizes[.] >= $size) | $of[.]) / $t.accesses;
+        def exact($size): at($t.misses; $size);
+        def live: .misses_per_second / $rate;
+        def theory: at($t.theory; .size_bytes);
         def round($n): . * pow(10; $n) | round / pow(10; $n);
         [$l.points[] | select(.below_resolution | not)] as $points |
-        def relative($points; $from): [$points[] | select(.size_bytes >= $from)] | .[0] as $first |
-            map((.misses_per_second / $first.misses_per_second - exact(.size_bytes) / exact($first.size_bytes)) | fabs) |
-            add / length | round(3);
-        [$points[] | (.misses_per_second / $rate - exact(.size_bytes)) | fabs] as $absolute |
+        def relative($from; f): [$points[] | select(.size_bytes >= $from)] | (.[0] | f) as $first |
+            exact(.[0].size_bytes) as $truth | map((f / $first - exact(.size_bytes) / $truth) | fabs) | add / length | round(3);
+        [$points[] | (live - exact(.size_bytes)) | fabs] as $absolute |
         [$points[] | select(.low / $rate <= exact(.size_bytes) and exact(.size_bytes) <= .high / $rate)] as $inside |
         "| \($name) | \($t.accesses / 1e6 | round(1)) M | \($t.distinct * 64 / 1048576 | round(1)) MB | " +
         "\($l.footprint_bytes / 1048576 | round(1)) MB | \($referenced / 1024 | round(1)) MB | \($l.resolution_bytes / 1024 | round(0)) K | \($l.observations) | " +
         "\($absolute | add / length | round(4)) (\($absolute | max | round(4))) | " +
-        "\(relative($points; 0)) | \(relative($points; 262144)) | " +
+        "\(relative(0; live)) (\(relative(0; theory))) | \(relative(262144; live)) (\(relative(262144; theory))) | " +
         "\($inside | length) of \($points | length) |"'
 }
 
-echo '| program | accesses a unit | truth, all data | footprint | pages referenced in 1 s | resolution | observations | misses per access: mean error (greatest) | relative to the first size: mean error | to 256K, from there on | truth within the interval |'
+echo '| program | accesses a unit | truth, all data | footprint | pages referenced in 1 s | resolution | observations | misses per access: mean error (greatest) | relative to the first size: mean error (of the theory) | to 256K, from there on | truth within the interval |'
 echo '|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|'
 for program; do
     [ ! -s "$out/$program.json" ] || row "$program"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # unit_truth.sh DIR [PROGRAM...]: what one unit of each real program (units.sh) misses at every size, exactly:
-# DIR/PROGRAM.truth.json = {accesses, distinct, sizes: [...], misses: [...]}.
+# DIR/PROGRAM.truth.json = {accesses, distinct, sizes: [...], misses: [...], theory: [...]}; theory are the misses
+# by mtl trace --method footprint: what a live curve would be if it knew the footprint exactly.
 #
 # One process does two units, another three, both in qemu's user-mode emulator with memory_trace.c; mtl trace
 # makes exact curves of the data accesses of either, and the difference is a unit in the steady state. (The second
@@ -56,10 +57,16 @@ served() { # N
     server=
 }
 
-traced() { # PROGRAM N: the exact curve of N units
-    rm -f "$work/trace"
-    mkfifo "$work/trace"
-    "$build/mtl" trace - --format u64 --json --sizes "$(sizes)" <"$work/trace" >"$work/$2.json" &
+curve_of() { # FIFO METHOD
+    "$build/mtl" trace - --format u64 --json --method "$2" --sizes "$(sizes)" <"$1"
+}
+
+traced() { # PROGRAM N: the exact curve of N units, and that by their footprint
+    rm -f "$work/trace" "$work/again"
+    mkfifo "$work/trace" "$work/again"
+    curve_of "$work/again" footprint >"$work/$2.theory.json" &
+    second=$!
+    tee "$work/again" <"$work/trace" | curve_of /dev/stdin exact >"$work/$2.json" &
     reader=$!
     (
         cd "$work"
@@ -71,6 +78,7 @@ traced() { # PROGRAM N: the exact curve of N units
         fi
     )
     wait $reader
+    wait $second
 }
 
 truth() { # PROGRAM
@@ -79,12 +87,11 @@ truth() { # PROGRAM
     echo "tracing two and three units of $1" >&2
     traced "$1" 2
     traced "$1" 3
-    jq -s '(.[1].accesses - .[0].accesses) as $accesses | {
-            accesses: $accesses, distinct: .[1].distinct,
-            sizes: [.[1].points[] | .size_bytes],
-            misses: [.[1].accesses as $a2 | .[0].accesses as $a1 | .[0].points as $one | .[1].points | to_entries[] |
-                .value.miss_ratio * $a2 - $one[.key].miss_ratio * $a1] }' \
-        "$work/2.json" "$work/3.json" >"$work/truth"
+    jq -s 'def more($fewer; $more): [range($more.points | length) as $i |
+                $more.points[$i].miss_ratio * $more.accesses - $fewer.points[$i].miss_ratio * $fewer.accesses];
+            { accesses: (.[1].accesses - .[0].accesses), distinct: .[1].distinct,
+            sizes: [.[1].points[] | .size_bytes], misses: more(.[0]; .[1]), theory: more(.[2]; .[3]) }' \
+        "$work/2.json" "$work/3.json" "$work/2.theory.json" "$work/3.theory.json" >"$work/truth"
     mv "$work/truth" "$dir/$1.truth.json"
 }
 

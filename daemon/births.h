@@ -15,7 +15,7 @@ struct births {
 	uint64_t faults;         /* of the process, when last noted */
 	double lines;            /* born since births_begin() */
 	double lines_per_fault;  /* learned from sampled addresses */
-	double known;            /* the part of faults at pages that had been there before, likewise */
+	double lines_elsewhere;  /* of these, where there was no page lately; likewise */
 	double moment;           /* process CPU time, when last noted */
 };
 

@@ -197,7 +197,11 @@ static double median(const double *values, unsigned n)
 /* Only ratios matter: counted from the newest point, so that not all of them fade away. */
 static double newest(const struct heat_map *map)
 {
-	return map->n ? map->ring[(map->next + HEAT_POINTS - 1) % HEAT_POINTS].moment : 0;
+	double moment = 0;
+
+	for (unsigned i = 0; i < map->n; i++)
+		moment = fmax(moment, map->ring[i].moment);
+	return moment;
 }
 
 static double worth_at(const struct heat_point *point, double moment)

@@ -8,15 +8,16 @@
  * untouched, even if it comes to be (flight.c), and every line that is there had the chance that
  * its weight says.
  *
- * Pages are noted in two generations of GENERATION_SECONDS: one is being written, the other one
- * remembered.
+ * Pages are noted in two generations of GENERATION_SECONDS, of CPU time (a process that seldom runs
+ * changes slowly) and in the world (one of many threads has much of it before it is looked at): one
+ * is being written, the other one remembered.
  */
 #include "lately.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define GENERATION_SECONDS 4.0 /* of CPU time */
+#define GENERATION_SECONDS 4.0
 #define PRESENT (1ULL << 63)
 
 void lately_done(struct lately *lately)
@@ -79,13 +80,15 @@ void lately_expect(struct lately *lately, uint64_t page)
 		region->expected = LATELY_GENERATIONS;
 }
 
-void lately_pass(struct lately *lately, double moment)
+void lately_pass(struct lately *lately, double moment, double wall)
 {
 	unsigned kept = 0;
 
-	if (moment < lately->begun + GENERATION_SECONDS)
+	if (moment < lately->begun + GENERATION_SECONDS ||
+	        wall < lately->begun_wall + GENERATION_SECONDS)
 		return;
 	lately->begun = moment;
+	lately->begun_wall = wall;
 	lately->now = (lately->now + 1) % LATELY_GENERATIONS;
 	for (unsigned i = 0; i < lately->n; i++) {
 		struct lately_region *region = &lately->items[i];

@@ -23,8 +23,8 @@ struct lately_region {
 struct lately {
 	struct lately_region *items; /* ascending */
 	unsigned n, allocated;
-	unsigned now; /* the generation that notes */
-	double begun; /* process CPU time, seconds */
+	unsigned now;             /* the generation that notes */
+	double begun, begun_wall; /* CPU time of the process, and time of the world, seconds */
 };
 
 void lately_done(struct lately *lately);
@@ -33,8 +33,9 @@ void lately_done(struct lately *lately);
  * there is no room it is not. */
 void lately_expect(struct lately *lately, uint64_t page);
 
-/* Process CPU time has come to `moment`: what was last seen 4 to 8 s ago is forgotten. */
-void lately_pass(struct lately *lately, double moment);
+/* Process CPU time has come to `moment`, seconds, and time in the world to `wall`: what was last
+ * seen 4 to 8 s ago by both is forgotten. */
+void lately_pass(struct lately *lately, double moment, double wall);
 
 /* Pagemap entries of pages as they are now: notes those that are present, and marks as present
  * those that were lately. */

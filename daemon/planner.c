@@ -46,6 +46,9 @@
 #define QUICK_TRIES 8
 #define QUICK_SHARE 4 /* of a region resident, at least a part of so many */
 #define REFRESH 8     /* observations between two looks at the heat */
+#define BIRTHS_MEMORY 16
+#define RETURNING 0.25 /* so many births at known pages, and mappings that are gone may come back  \
+	                */
 
 /* pagemap: bit 63 present, 61 file-mapped or shared anonymous, 0-54 page frame */
 #define PAGEMAP_PRESENT (1ULL << 63)
@@ -59,8 +62,11 @@ struct planner {
 	int pagemap, page_flags;
 	struct regions now, next; /* the latest survey, and the one under way */
 	unsigned surveyed;        /* regions of `next` already counted */
-	bool settled;             /* nothing became resident since the latest survey */
-	double excess;            /* tries that draws took of late, over what the survey predicts */
+	uint64_t present,
+	        presents; /* pages resident by the latest survey, and by the one under way */
+	double returning; /* the part of the latest births that were of pages known already */
+	bool settled;     /* nothing became resident since the latest survey */
+	double excess;    /* tries that draws took of late, over what the survey predicts */
 	struct heat heat;
 	struct lately lately;
 	unsigned short random[3];
@@ -142,14 +148,15 @@ struct mappings {
 	uint64_t end; /* page up to which they are known */
 };
 
-/* What was mapped lately, and is not now, up to the page `to`. */
+/* What could be reached lately, and cannot now, up to the page `to`. */
 static int add_gone(struct mappings *mappings, uint64_t to)
 {
 	struct planner *planner = mappings->planner;
 	uint64_t first;
 	int r = 0;
 
-	while (r >= 0 && lately_next(&planner->lately, mappings->end, to, &first, &mappings->end))
+	while (r >= 0 && planner->returning > RETURNING &&
+	        lately_next(&planner->lately, mappings->end, to, &first, &mappings->end))
 		r = regions_add(&planner->next, first, mappings->end);
 	return r;
 }
@@ -159,7 +166,8 @@ static int add_mapping(void *userdata, const struct proc_mapping *mapping)
 	struct mappings *mappings = userdata;
 	int r = add_gone(mappings, mapping->start / PAGE);
 
-	mappings->end = mapping->end / PAGE;
+	if (strncmp(mapping->permissions, "---", 3) != 0)
+		mappings->end = mapping->end / PAGE;
 	if (r < 0 || !watchable(mapping))
 		return r;
 	return regions_add(&mappings->planner->next, mapping->start / PAGE, mapping->end / PAGE);
@@ -171,19 +179,27 @@ static int list_regions(struct planner *planner)
 	int r;
 
 	regions_clear(&planner->next);
+	planner->presents = 0;
 	r = proc_mappings(planner->root, planner->pid, add_mapping, &mappings);
 	if (r >= 0 && planner->next.n > 0)
 		r = add_gone(&mappings, UINT64_MAX);
 	return r < 0 || planner->next.n > 0 ? r : -ESRCH;
 }
 
-/* pagemap entries of so many pages, present if they are or were lately; 0 entries: the process is
- * gone. */
+/* pagemap entries of so many pages; 0 entries: the process is gone. */
+static unsigned read_entries(
+        const struct planner *planner, uint64_t page, unsigned pages, uint64_t *ret_entries)
+{
+	ssize_t n = pread(planner->pagemap, ret_entries, pages * 8, page * 8);
+
+	return n > 0 ? n / 8 : 0;
+}
+
+/* The same, present if they are or were lately. */
 static unsigned read_pages(
         struct planner *planner, uint64_t page, unsigned pages, uint64_t *ret_entries)
 {
-	ssize_t bytes = pread(planner->pagemap, ret_entries, pages * 8, page * 8);
-	unsigned n = bytes > 0 ? bytes / 8 : 0;
+	unsigned n = read_entries(planner, page, pages, ret_entries);
 
 	lately_recall(&planner->lately, page, n, ret_entries);
 	return n;
@@ -205,6 +221,7 @@ static void finish_survey(struct planner *planner)
 	regions_sum(&planner->next);
 	planner->now = planner->next;
 	planner->next = (struct regions){.items = old.items, .allocated = old.allocated};
+	planner->present = planner->presents;
 	planner->surveyed = 0;
 	heat_refresh(&planner->heat);
 }
@@ -218,9 +235,11 @@ int planner_survey(struct planner *planner, unsigned n_regions)
 		return r;
 	for (; n_regions > 0 && planner->surveyed < planner->next.n; n_regions--) {
 		struct region *region = &planner->next.items[planner->surveyed++];
+		unsigned n = read_entries(planner, region->page, region->pages, entries);
 
-		region->resident = count_present(
-		        entries, read_pages(planner, region->page, region->pages, entries));
+		planner->presents += count_present(entries, n);
+		lately_recall(&planner->lately, region->page, n, entries);
+		region->resident = count_present(entries, n);
 	}
 	if (planner->surveyed < planner->next.n)
 		return 0;
@@ -235,7 +254,7 @@ void planner_set_settled(struct planner *planner, bool settled)
 
 double planner_resident_bytes(const struct planner *planner)
 {
-	return planner->now.resident * (double)PAGE;
+	return planner->present * (double)PAGE;
 }
 
 double planner_unseen_bytes(const struct planner *planner)
@@ -429,7 +448,7 @@ void planner_saw(
 	for (unsigned slot = 0; slot < observation->slots; slot++)
 		touched |= isfinite(observation->touched[slot]);
 	heat_pass(&planner->heat, observation->moment);
-	lately_pass(&planner->lately, observation->moment);
+	lately_pass(&planner->lately, observation->moment, observation->wall);
 	if (touched)
 		heat_add(&planner->heat, &planner->now, HEAT_TOUCHED, address / PAGE,
 		        observation->weight);
@@ -450,6 +469,7 @@ bool planner_birth(struct planner *planner, uint64_t address)
 	bool known = lately_knows(&planner->lately, address / PAGE);
 
 	lately_expect(&planner->lately, address / PAGE);
+	planner->returning += (known - planner->returning) / BIRTHS_MEMORY;
 	return known;
 }
 

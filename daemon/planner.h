@@ -25,7 +25,7 @@ int planner_survey(struct planner *planner, unsigned n_regions);
  * tenth. Pages given back meanwhile make them wrong by that share, until the next survey. */
 void planner_set_settled(struct planner *planner, bool settled);
 
-/* Bytes resident by the latest survey, or, where pages come and go, lately; bytes mapped where the
+/* Bytes resident by the latest survey, bytes mapped where the
  * survey could not look. */
 double planner_resident_bytes(const struct planner *planner);
 double planner_unseen_bytes(const struct planner *planner);

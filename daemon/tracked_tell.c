@@ -112,7 +112,8 @@ static double renewal_seconds(const struct tracked *tracked)
 		return INFINITY;
 	return planner_resident_bytes(tracked->planner) / MTL_LINE_BYTES *
 	       (last->moment - first->moment) /
-	       ((last->lines - first->lines) * (1 - tracked->births.known));
+	       ((last->lines - first->lines) * tracked->births.lines_elsewhere /
+	               tracked->births.lines_per_fault);
 }
 
 static void write_note(const struct tracked *tracked, char *ret_note, size_t size)

@@ -50,7 +50,7 @@ void qemu_plugin_register_vcpu_syscall_ret_cb(
 EXPORT int qemu_plugin_version = 1;
 
 static FILE *out;
-static uint8_t *renewed; /* of each page, how often */
+static uint16_t *renewed; /* of each page, how often */
 static uint64_t program_break;
 
 static void put(uint64_t address)
@@ -126,7 +126,7 @@ EXPORT int qemu_plugin_install(plugin_id id, const void *information, int n, cha
 	if (!out)
 		return -1;
 	setvbuf(out, NULL, _IOFBF, 1 << 20);
-	renewed = mmap(NULL, 1ULL << (ADDRESS_BITS - PAGE_BITS), PROT_READ | PROT_WRITE,
+	renewed = mmap(NULL, sizeof(*renewed) << (ADDRESS_BITS - PAGE_BITS), PROT_READ | PROT_WRITE,
 	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (renewed == MAP_FAILED)
 		return -1;

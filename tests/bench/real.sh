@@ -21,7 +21,7 @@ MTL_MACHINE_MORE=xz-utils,sqlite3,python3-minimal,redis-server \
     --program "$build/tests/bench/usage" -- tests/bench/real_steps.sh "${BENCH_REAL_SECONDS:-60}" "$@"
 
 row() { # PROGRAM
-    jq -r -n --arg name "$1" --slurpfile live "$out/$1.json" --slurpfile truth "$truth/$1.truth.json" \
+    jq -r -n --arg name "$1" --slurpfile live "$out/$1.json" --slurpfile truth "$truth/$1.steady.json" \
         --argjson unit "$(cat "$out/$1.unit")" --argjson referenced "$(cat "$out/$1.referenced")" '
         $live[0] as $l | $truth[0] as $t | ($t.accesses / $unit) as $rate |
         def at($of; $size): first(range($t.sizes | length) | select($t.sizes[.] >= $size) | $of[.]) / $t.accesses;

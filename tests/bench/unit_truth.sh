@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # unit_truth.sh DIR [PROGRAM...]: what one unit of each real program (units.sh) misses at every size, exactly:
-# DIR/PROGRAM.truth.json = {accesses, distinct, sizes: [...], misses: [...], theory: [...]}; theory are the misses
+# DIR/PROGRAM.steady.json = {accesses, distinct, sizes: [...], misses: [...], theory: [...]}; theory are the misses
 # by mtl trace --method footprint: what a live curve would be if it knew the footprint exactly.
 #
 # One process does two units, another three, both in qemu's user-mode emulator with memory_trace.c; mtl trace
@@ -82,7 +82,7 @@ traced() { # PROGRAM N: the exact curve of N units, and that by their footprint
 }
 
 truth() { # PROGRAM
-    [ ! -e "$dir/$1.truth.json" ] || return 0
+    [ ! -e "$dir/$1.steady.json" ] || return 0
     command -v "$(unit_needs "$1")" >/dev/null || { echo "no $1 here: left out" >&2; return 0; }
     echo "tracing two and three units of $1" >&2
     traced "$1" 2
@@ -92,7 +92,7 @@ truth() { # PROGRAM
             { accesses: (.[1].accesses - .[0].accesses), distinct: .[1].distinct,
             sizes: [.[1].points[] | .size_bytes], misses: more(.[0]; .[1]), theory: more(.[2]; .[3]) }' \
         "$work/2.json" "$work/3.json" "$work/2.theory.json" "$work/3.theory.json" >"$work/truth"
-    mv "$work/truth" "$dir/$1.truth.json"
+    mv "$work/truth" "$dir/$1.steady.json"
 }
 
 for program; do

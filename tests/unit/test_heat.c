@@ -126,6 +126,21 @@ static void points_are_picked_by_worth(void **state)
 		        region->page + (i >= 25));
 }
 
+/* One of two pages is told of again hours after the other, which was put into the ring last. */
+static void an_old_point_does_not_make_new_ones_infinite(void **state)
+{
+	uint64_t page = regions_nth(&regions, 0)->page;
+
+	(void)state;
+	heat_add(&heat, &regions, HEAT_TOLD, page, 1);
+	heat_add(&heat, &regions, HEAT_TOLD, page + 1, 1);
+	heat_pass(&heat, 1e5);
+	heat_add(&heat, &regions, HEAT_TOLD, page, 1);
+	heat_refresh(&heat);
+	assert_int_equal(heat_point(&heat, HEAT_NEAR + HEAT_SCALES, 0.999), page);
+	assert_probabilities();
+}
+
 static double share_near(void)
 {
 	return 1 - heat.share[HEAT_ANY_REGION] - heat.share[HEAT_ANY_PAGE];
@@ -209,6 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        with_regions(probabilities_add_up),
 	        with_regions(points_are_picked_by_worth),
+	        with_regions(an_old_point_does_not_make_new_ones_infinite),
 	        with_regions(shares_follow_the_evidence),
 	        with_regions(no_page_is_invisible),
 	        with_regions(phases_are_followed),

@@ -55,14 +55,29 @@ static void what_was_there_lately_is_remembered(void **state)
 	lately_expect(&lately, AT + 300);
 	assert_int_equal(recalled(&lately, 0, 4), N / 4);
 	assert_int_equal(recalled(&lately, 1, 4), N / 2);
-	lately_pass(&lately, 5);
+	lately_pass(&lately, 5, 1000 + 5);
 	assert_int_equal(recalled(&lately, 0, 4), N / 2); /* notes every fourth once more */
-	lately_pass(&lately, 6);                          /* too soon for another generation */
+	lately_pass(&lately, 6, 1000 + 6);                /* too soon for another generation */
 	assert_int_equal(recalled(&lately, N, 1), N / 2);
-	lately_pass(&lately, 10);
+	lately_pass(&lately, 10, 1000 + 10);
 	assert_int_equal(recalled(&lately, N, 1), N / 4);
-	lately_pass(&lately, 15);
+	lately_pass(&lately, 15, 1000 + 15);
 	assert_int_equal(recalled(&lately, N, 1), 0);
+	lately_done(&lately);
+}
+
+/* A generation takes its time by both clocks. */
+static void many_threads_do_not_hurry_it(void **state)
+{
+	struct lately lately = {0};
+
+	(void)state;
+	lately_expect(&lately, AT);
+	lately_pass(&lately, 5, 1000);
+	assert_int_equal(recalled(&lately, 0, 1), N);
+	for (unsigned i = 1; i < 39; i++)
+		lately_pass(&lately, 5 + i, 1000 + 0.1 * i);
+	assert_int_equal(recalled(&lately, N, 1), N);
 	lately_done(&lately);
 }
 
@@ -74,7 +89,7 @@ static void a_page_is_known_from_the_generation_before(void **state)
 	lately_expect(&lately, AT);
 	recalled(&lately, 0, 2);
 	assert_false(lately_knows(&lately, AT));
-	lately_pass(&lately, 5);
+	lately_pass(&lately, 5, 1000 + 5);
 	assert_true(lately_knows(&lately, AT));
 	assert_false(lately_knows(&lately, AT + 1));
 	assert_false(lately_knows(&lately, AT + REGION_PAGES));
@@ -90,7 +105,7 @@ static void where_births_end_nothing_is_kept(void **state)
 	lately_expect(&lately, AT + REGION_PAGES);
 	for (unsigned i = 1; i <= LATELY_GENERATIONS + 1; i++) {
 		lately_expect(&lately, AT);
-		lately_pass(&lately, 5 * i);
+		lately_pass(&lately, 5 * i, 1000 + 5 * i);
 	}
 	assert_int_equal(lately.n, 1);
 	assert_int_equal(lately.items[0].number, AT / REGION_PAGES);
@@ -134,7 +149,17 @@ static void the_next_that_was_seen(void **state)
 
 #define PHASES 4
 
-static bool always_mapped;
+enum mapped { NOT_ALWAYS, ALWAYS, OUT_OF_REACH, MAPPED };
+
+static const char *const how[MAPPED] = {
+        "not always mapped", "always mapped", "out of reach at times"};
+static const char *const at_times[MAPPED] = {
+        [NOT_ALWAYS] = "10000000-10200000 rw-p 00000000 00:00 0\n",
+        [ALWAYS] = "10000000-10400000 rw-p 00000000 00:00 0\n",
+        [OUT_OF_REACH] = "10000000-10200000 rw-p 00000000 00:00 0\n10200000-10400000 ---p 00000000 "
+                         "00:00 0\n",
+};
+static enum mapped mapped;
 
 /* The second region's pages come in four parts, one after the other, and go together: a unit of
  * work. */
@@ -152,8 +177,7 @@ static void go_to_phase(unsigned phase)
 
 static void survey(struct planner *planner, unsigned phase)
 {
-	const char *maps = always_mapped || phase > 0 ? "10000000-10400000 rw-p 00000000 00:00 0\n"
-	                                              : "10000000-10200000 rw-p 00000000 00:00 0\n";
+	const char *maps = phase > 0 ? at_times[ALWAYS] : at_times[mapped];
 
 	assert_int_equal(fake_file("proc/5/maps", maps), 0);
 	assert_int_equal(planner_survey(planner, 100), 1);
@@ -191,16 +215,23 @@ static double seen_later(struct planner *planner)
 static void births_are_told(struct planner *planner)
 {
 	for (unsigned round = 0; round < 40; round++) {
+		const struct mtl_observation seen = {.moment = round / 5.,
+		        .wall = round / 5.,
+		        .weight = 1,
+		        .slots = 1,
+		        .touched = {INFINITY}};
+
 		go_to_phase(round % (PHASES + 1));
+		planner_saw(planner, HEAP_PAGE * PAGE, &seen);
 		planner_birth(planner, (HEAP_PAGE + REGION) * PAGE);
 		survey(planner, round % (PHASES + 1));
 		draw(planner, 1, true);
 	}
 }
 
-static struct planner *of_small_process(bool mapped, uint64_t seed)
+static struct planner *of_small_process(enum mapped wanted, uint64_t seed)
 {
-	always_mapped = mapped;
+	mapped = wanted;
 	for (unsigned i = 2; i < HEAP_REGIONS; i++)
 		set_heap(i, 0, 1, false);
 	go_to_phase(1);
@@ -211,7 +242,7 @@ static struct planner *of_small_process(bool mapped, uint64_t seed)
  * the rest. */
 static void what_comes_and_goes_is_missed_without(void **state)
 {
-	_cleanup_(planner_freep) struct planner *planner = of_small_process(true, 31);
+	_cleanup_(planner_freep) struct planner *planner = of_small_process(ALWAYS, 31);
 
 	(void)state;
 	assert_true(seen_later(planner) < 0.85);
@@ -222,24 +253,39 @@ static void what_comes_and_goes_is_drawn(void **state)
 	const double bound = RUNNING_ON_VALGRIND ? 0.3 : 0.06;
 
 	(void)state;
-	for (unsigned mapped = 0; mapped < 2; mapped++) {
-		_cleanup_(planner_freep) struct planner *planner =
-		        of_small_process(mapped, 32 + mapped);
+	for (unsigned i = 0; i < MAPPED; i++) {
+		_cleanup_(planner_freep) struct planner *planner = of_small_process(i, 32 + i);
 		double seen;
 
 		births_are_told(planner);
 		seen = seen_later(planner);
 		if (fabs(seen - 1) > bound)
-			fail_msg("%s mapped: %.3f of what was there",
-			        mapped ? "always" : "not always", seen);
+			fail_msg("%s: %.3f of what was there", how[i], seen);
 	}
+}
+
+/* What was there lately is drawn, not counted as resident. */
+static void resident_is_what_is_there(void **state)
+{
+	_cleanup_(planner_freep) struct planner *planner = of_small_process(ALWAYS, 36);
+	double without;
+
+	(void)state;
+	births_are_told(planner);
+	go_to_phase(0);
+	survey(planner, 0);
+	without = planner_resident_bytes(planner);
+	assert_true(without == REGION * PAGE);
+	go_to_phase(PHASES);
+	survey(planner, PHASES);
+	assert_true(planner_resident_bytes(planner) == without + REGION * PAGE);
 }
 
 static void a_birth_where_there_was_one_before(void **state)
 {
 	_cleanup_(planner_freep) struct planner *planner = surveyed(34);
 	const struct mtl_observation later = {
-	        .moment = 5, .weight = 1, .slots = 1, .touched = {INFINITY}};
+	        .moment = 5, .wall = 5, .weight = 1, .slots = 1, .touched = {INFINITY}};
 
 	(void)state;
 	assert_false(planner_birth(planner, HEAP_PAGE * PAGE));
@@ -257,12 +303,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(without_births_nothing_is_remembered),
 	        cmocka_unit_test(what_was_there_lately_is_remembered),
+	        cmocka_unit_test(many_threads_do_not_hurry_it),
 	        cmocka_unit_test(a_page_is_known_from_the_generation_before),
 	        cmocka_unit_test(where_births_end_nothing_is_kept),
 	        cmocka_unit_test(it_has_bounds),
 	        cmocka_unit_test(the_next_that_was_seen),
 	        on_process(what_comes_and_goes_is_missed_without),
 	        on_process(what_comes_and_goes_is_drawn),
+	        on_process(resident_is_what_is_there),
 	        on_process(a_birth_where_there_was_one_before),
 	};
 

@@ -213,14 +213,14 @@ static double worth_at(const struct heat_point *point, double moment)
 static double sort_map(struct heat_map *map)
 {
 	struct heat_point sorted[HEAT_POINTS];
-	double worth[HEAT_POINTS], cap;
+	double worth[HEAT_POINTS], moment = newest(map), cap;
 
 	memcpy(sorted, map->ring, map->n * sizeof(*sorted));
 	qsort(sorted, map->n, sizeof(*sorted), by_page);
 	map->n_sorted = map->n;
 	for (unsigned i = 0; i < map->n; i++) {
 		map->page[i] = sorted[i].page;
-		worth[i] = worth_at(&sorted[i], newest(map));
+		worth[i] = worth_at(&sorted[i], moment);
 	}
 	cap = CAP * median(worth, map->n);
 	for (unsigned i = 0; i < map->n; i++)
@@ -351,12 +351,12 @@ static void start_shares(struct heat *heat)
 void heat_refresh(struct heat *heat)
 {
 	const struct heat_map *touched = &heat->map[HEAT_TOUCHED];
-	double lines[HEAT_POINTS], cap[HEAT_SOURCES];
+	double lines[HEAT_POINTS], cap[HEAT_SOURCES], moment = newest(touched);
 
 	for (unsigned source = 0; source < HEAT_SOURCES; source++)
 		cap[source] = sort_map(&heat->map[source]);
 	for (unsigned i = 0; i < touched->n; i++)
-		lines[i] = fmin(worth_at(&touched->ring[i], newest(touched)), cap[HEAT_TOUCHED]);
+		lines[i] = fmin(worth_at(&touched->ring[i], moment), cap[HEAT_TOUCHED]);
 	start_shares(heat);
 	for (unsigned round = 0; round < ROUNDS; round++)
 		improve(heat, touched->ring, lines, touched->n);

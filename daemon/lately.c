@@ -18,7 +18,6 @@
 #include <string.h>
 
 #define GENERATION_SECONDS 4.0
-#define PRESENT (1ULL << 63)
 
 void lately_done(struct lately *lately)
 {
@@ -118,10 +117,10 @@ void lately_recall(struct lately *lately, uint64_t page, unsigned pages, uint64_
 			region = find(lately, page + i);
 		if (!region)
 			continue;
-		if (entries[i] & PRESENT)
+		if (entries[i] & PAGEMAP_PRESENT)
 			region->seen[lately->now][at / 64] |= 1ULL << at % 64;
 		else if (was_seen(region, at))
-			entries[i] |= PRESENT;
+			entries[i] |= PAGEMAP_PRESENT;
 	}
 }
 

@@ -11,6 +11,9 @@
 #include <stdint.h>
 #include "regions.h"
 
+/* In an entry of /proc/PID/pagemap. */
+#define PAGEMAP_PRESENT (1ULL << 63)
+
 /* Of 1 GiB at most; 136 bytes each. */
 enum { LATELY_REGIONS = 512, LATELY_GENERATIONS = 2, LATELY_WORDS = REGION_PAGES / 64 };
 

@@ -47,11 +47,11 @@
 #define QUICK_SHARE 4 /* of a region resident, at least a part of so many */
 #define REFRESH 8     /* observations between two looks at the heat */
 #define BIRTHS_MEMORY 16
-#define RETURNING 0.25 /* so many births at known pages, and mappings that are gone may come back  \
-	                */
+/* With a larger part of births than that at known pages, mappings that are gone are taken to come
+ * back. */
+#define RETURNING 0.25
 
-/* pagemap: bit 63 present, 61 file-mapped or shared anonymous, 0-54 page frame */
-#define PAGEMAP_PRESENT (1ULL << 63)
+/* pagemap: bit 63 present (lately.h), 61 file-mapped or shared anonymous, 0-54 page frame */
 #define PAGEMAP_FILE (1ULL << 61)
 #define PAGEMAP_FRAME ((1ULL << 55) - 1)
 #define KPAGEFLAGS_THP (1ULL << 22)
@@ -62,8 +62,6 @@ struct planner {
 	int pagemap, page_flags;
 	struct regions now, next; /* the latest survey, and the one under way */
 	unsigned surveyed;        /* regions of `next` already counted */
-	uint64_t present,
-	        presents; /* pages resident by the latest survey, and by the one under way */
 	double returning; /* the part of the latest births that were of pages known already */
 	bool settled;     /* nothing became resident since the latest survey */
 	double excess;    /* tries that draws took of late, over what the survey predicts */
@@ -179,7 +177,6 @@ static int list_regions(struct planner *planner)
 	int r;
 
 	regions_clear(&planner->next);
-	planner->presents = 0;
 	r = proc_mappings(planner->root, planner->pid, add_mapping, &mappings);
 	if (r >= 0 && planner->next.n > 0)
 		r = add_gone(&mappings, UINT64_MAX);
@@ -221,7 +218,6 @@ static void finish_survey(struct planner *planner)
 	regions_sum(&planner->next);
 	planner->now = planner->next;
 	planner->next = (struct regions){.items = old.items, .allocated = old.allocated};
-	planner->present = planner->presents;
 	planner->surveyed = 0;
 	heat_refresh(&planner->heat);
 }
@@ -237,7 +233,7 @@ int planner_survey(struct planner *planner, unsigned n_regions)
 		struct region *region = &planner->next.items[planner->surveyed++];
 		unsigned n = read_entries(planner, region->page, region->pages, entries);
 
-		planner->presents += count_present(entries, n);
+		planner->next.present += count_present(entries, n);
 		lately_recall(&planner->lately, region->page, n, entries);
 		region->resident = count_present(entries, n);
 	}
@@ -254,7 +250,7 @@ void planner_set_settled(struct planner *planner, bool settled)
 
 double planner_resident_bytes(const struct planner *planner)
 {
-	return planner->present * (double)PAGE;
+	return planner->now.present * (double)PAGE;
 }
 
 double planner_unseen_bytes(const struct planner *planner)

@@ -44,7 +44,7 @@ int regions_add(struct regions *regions, uint64_t page, uint64_t end)
 void regions_clear(struct regions *regions)
 {
 	regions->n = regions->n_resident = 0;
-	regions->resident = regions->unseen = 0;
+	regions->resident = regions->present = regions->unseen = 0;
 }
 
 void regions_done(struct regions *regions)

@@ -23,6 +23,7 @@ struct regions {
 	struct region *items;
 	unsigned n, allocated;
 	uint64_t resident;   /* pages in all */
+	uint64_t present;    /* of them now, where those that were lately count as resident */
 	unsigned n_resident; /* regions with any */
 	uint64_t unseen;     /* pages beyond REGIONS_MAX */
 };

@@ -41,7 +41,7 @@ row() { # PROGRAM
         "\($inside | length) of \($points | length) |"'
 }
 
-echo '| program | accesses a unit | truth, all data | footprint | pages referenced in 1 s | resolution | observations | misses per access: mean error (greatest) | relative to the first size: mean error (of the theory) | to 256K, from there on | truth within the interval |'
+echo '| program | accesses a unit | truth, all data of three units | footprint | pages referenced in 1 s | resolution | observations | misses per access: mean error (greatest) | relative to the first size: mean error (of the theory) | to 256K, from there on | truth within the interval |'
 echo '|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|'
 for program; do
     [ ! -s "$out/$program.json" ] || row "$program"

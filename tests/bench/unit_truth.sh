@@ -57,16 +57,16 @@ served() { # N
     server=
 }
 
-curve_of() { # FIFO METHOD
-    "$build/mtl" trace - --format u64 --json --method "$2" --sizes "$(sizes)" <"$1"
+curve_by() { # METHOD: of the trace on standard input
+    "$build/mtl" trace - --format u64 --json --method "$1" --sizes "$(sizes)"
 }
 
 traced() { # PROGRAM N: the exact curve of N units, and that by their footprint
     rm -f "$work/trace" "$work/again"
     mkfifo "$work/trace" "$work/again"
-    curve_of "$work/again" footprint >"$work/$2.theory.json" &
+    curve_by footprint <"$work/again" >"$work/$2.theory.json" &
     second=$!
-    tee "$work/again" <"$work/trace" | curve_of /dev/stdin exact >"$work/$2.json" &
+    tee "$work/again" <"$work/trace" | curve_by exact >"$work/$2.json" &
     reader=$!
     (
         cd "$work"

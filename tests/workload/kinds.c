@@ -174,7 +174,8 @@ static uint64_t step_memcpy(struct worker *worker)
 	return 2 * n * LINE_WORDS;
 }
 
-/* Touch every line of fresh memory once, there if it is free, then idle on the CPU until the rate is kept. */
+/* Touch every line of fresh memory once, there if it is free, then idle on the CPU until the rate
+ * is kept. */
 static uint64_t touch_fresh(struct worker *worker, void *there)
 {
 	double due = (double)(worker->accesses * LINE_BYTES + FRESH_BYTES) / worker->options->rate;

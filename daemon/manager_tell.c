@@ -139,16 +139,14 @@ static int gather(struct manager *manager, pid_t pid, struct tracked **ret_track
         struct mtl_curve_origin *ret_origin)
 {
 	struct entry *entry = known(manager, pid);
-	struct mtl_observation *copy;
+	int r;
 
 	if (!entry)
 		return -ENOENT;
-	copy = malloc(STORE_OBSERVATIONS * sizeof(*copy));
-	if (!copy)
-		return -ENOMEM;
 	tracked_refresh(entry->tracked);
-	*ret_n = store_observations(entry->tracked->store, copy);
-	*ret_observations = copy;
+	r = store_copy(entry->tracked->store, ret_observations, ret_n);
+	if (r < 0)
+		return r;
 	*ret_tracked = entry->tracked;
 	tracked_origin(entry->tracked, manager->daemon_cpu, ret_origin);
 	return 0;

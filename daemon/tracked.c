@@ -209,6 +209,8 @@ struct tracked *tracked_free(struct tracked *tracked)
 	tracked_exited(tracked);
 	planner_free(tracked->planner);
 	history_done(&tracked->history);
+	if (tracked->store)
+		store_done(tracked->store);
 	free(tracked->store);
 	tracked_reuse_free(tracked);
 	free(tracked);

@@ -34,16 +34,17 @@ void tracked_begin_history(struct tracked *tracked)
 
 static int estimate(struct tracked *tracked, struct mtl_curve **ret_curve)
 {
-	_cleanup_free_ struct mtl_observation *copy =
-	        malloc(STORE_OBSERVATIONS * sizeof(struct mtl_observation));
+	_cleanup_free_ struct mtl_observation *seen = NULL;
 	struct mtl_estimate_options options = {0};
+	size_t n;
+	int r = store_copy(tracked->store, &seen, &n);
 
-	if (!copy)
-		return -ENOMEM;
+	if (r < 0)
+		return r;
 	history_question(&tracked->history, &options);
 	tracked_options(tracked, &options);
-	return mtl_curve_from_observations(copy, store_observations(tracked->store, copy),
-	        tracked->store->births, tracked->store->n_births, &options, ret_curve);
+	return mtl_curve_from_observations(seen, n, tracked->store->births,
+	        tracked->store->n_births, &options, ret_curve);
 }
 
 /* Without memory there is a gap. */

@@ -67,8 +67,7 @@ static struct sampler_counts since_settled(const struct tracked *tracked)
 static int look_at_deadlines(struct tracked *tracked, struct mtl_curve **ret_curve)
 {
 	double windows[2], size;
-	_cleanup_free_ struct mtl_observation *copy =
-	        malloc(STORE_OBSERVATIONS * sizeof(struct mtl_observation));
+	_cleanup_free_ struct mtl_observation *seen = NULL;
 	struct mtl_estimate_options options = {
 	        .sizes = &size,
 	        .n_sizes = 1,
@@ -76,14 +75,15 @@ static int look_at_deadlines(struct tracked *tracked, struct mtl_curve **ret_cur
 	        .n_windows = 2,
 	        .resamples = 1,
 	};
+	size_t n;
+	int r = store_copy(tracked->store, &seen, &n);
 
-	if (!copy)
-		return -ENOMEM;
+	if (r < 0)
+		return r;
 	deadlines_questions(
 	        &tracked->deadlines, tracked->instrument->last_cache_bytes, windows, &size);
 	tracked_options(tracked, &options);
-	return mtl_curve_from_observations(
-	        copy, store_observations(tracked->store, copy), NULL, 0, &options, ret_curve);
+	return mtl_curve_from_observations(seen, n, NULL, 0, &options, ret_curve);
 }
 
 DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)

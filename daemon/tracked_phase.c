@@ -51,18 +51,17 @@ void tracked_heed_growth(struct tracked *tracked)
 
 void tracked_look_for_change(struct tracked *tracked)
 {
-	_cleanup_free_ struct mtl_observation *copy = NULL;
+	_cleanup_free_ struct mtl_observation *seen = NULL;
 	double now = tracked->counts.cpu_ns / 1e9;
 	struct mtl_phase_options question =
 	        phases_question(&tracked->phases, now, tracked->config->window_seconds);
 	struct mtl_phase answer;
+	size_t n;
 
 	if (!tracked->planner || !phases_due(&tracked->phases, now))
 		return;
-	copy = malloc(STORE_OBSERVATIONS * sizeof(*copy));
-	if (copy &&
-	        mtl_phase_from_observations(
-	                copy, store_observations(tracked->store, copy), &question, &answer) == 0 &&
+	if (store_copy(tracked->store, &seen, &n) == 0 &&
+	        mtl_phase_from_observations(seen, n, &question, &answer) == 0 &&
 	        phases_judge(&tracked->phases, &answer))
 		forget_before(tracked, tracked->phases.begin);
 }

@@ -48,6 +48,8 @@ void tracked_reuse_begin(struct tracked *tracked)
 
 void tracked_reuse_free(struct tracked *tracked)
 {
+	if (tracked->reuse.store)
+		store_done(tracked->reuse.store);
 	free(tracked->reuse.store);
 }
 
@@ -93,19 +95,21 @@ int tracked_reuse_curve(const struct tracked *tracked, const struct mtl_estimate
         struct mtl_curve *curve)
 {
 	struct mtl_estimate_options of_gaps = *options;
-	_cleanup_free_ struct mtl_observation *copy = NULL;
+	_cleanup_free_ struct mtl_observation *seen = NULL;
 	const char *reason = obstacle(tracked);
+	size_t n;
+	int r;
 
 	if (*reason)
 		return mtl_reuse_refuse(curve, reason);
-	copy = malloc(STORE_OBSERVATIONS * sizeof(*copy));
-	if (!copy)
-		return -ENOMEM;
+	r = store_copy(tracked->reuse.store, &seen, &n);
+	if (r < 0)
+		return r;
 	of_gaps.resolution_seconds = tracked->reuse.quiet;
 	of_gaps.miss_cache_bytes = tracked->reuse.cache_bytes;
 	of_gaps.misses_per_second = misses_per_second(tracked);
-	return mtl_reuse_from_observations(copy, store_observations(tracked->reuse.store, copy),
-	        tracked->store->births, tracked->store->n_births, &of_gaps, curve);
+	return mtl_reuse_from_observations(seen, n, tracked->store->births, tracked->store->n_births,
+	        &of_gaps, curve);
 }
 
 /* ---- looking ---- */
@@ -125,15 +129,16 @@ static size_t list_sizes(const struct tracked *tracked, double ret_sizes[SIZES])
 static int look(
         struct tracked *tracked, struct mtl_estimate_options *options, struct mtl_curve **ret_curve)
 {
-	_cleanup_free_ struct mtl_observation *copy =
-	        malloc(STORE_OBSERVATIONS * sizeof(struct mtl_observation));
+	_cleanup_free_ struct mtl_observation *seen = NULL;
+	size_t n;
+	int r = store_copy(tracked->store, &seen, &n);
 
-	if (!copy)
-		return -ENOMEM;
+	if (r < 0)
+		return r;
 	options->resamples = 1;
 	tracked_options(tracked, options);
-	return mtl_curve_from_observations(copy, store_observations(tracked->store, copy),
-	        tracked->store->births, tracked->store->n_births, options, ret_curve);
+	return mtl_curve_from_observations(
+	        seen, n, tracked->store->births, tracked->store->n_births, options, ret_curve);
 }
 
 static void follow_quiet(struct tracked *tracked, const struct mtl_curve *curve)

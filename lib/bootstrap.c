@@ -61,6 +61,7 @@ struct bootstrap {
 	double watchers[GRID_MAX], heaviest[GRID_MAX];
 	double worth;                 /* watchers of equal weight that one of them is as good as */
 	double touches[GRID_MAX + 1]; /* that say as much as what is known of a corner */
+	double deviation[GRID_MAX + 1], births_deviation; /* of its lines without births; of these */
 	struct mtl_influence influence;
 	struct mtl_tally tally;
 	struct mtl_survival survival;
@@ -197,6 +198,7 @@ static struct mtl_interval footprint_interval(struct bootstrap *b, size_t corner
 	double lines = e->footprint.lines[corner] - born;
 	struct mtl_evidence evidence = mtl_evidence_from_replicates(values, n, lines, 0);
 
+	b->deviation[corner] = evidence.deviation;
 	b->touches[corner] =
 	        lines > 0 ? lines / evidence.deviation * lines / evidence.deviation : 0;
 	evidence.unseen = unseen_lines(b, corner);
@@ -208,9 +210,31 @@ static struct mtl_interval footprint_interval(struct bootstrap *b, size_t corner
 	};
 }
 
+/* Touches that say as much as is known of all lines within a corner's window, births included. */
+static double touches_of_all(const struct bootstrap *b, size_t corner)
+{
+	const struct mtl_footprint *f = &b->estimator->footprint;
+	double lines = f->lines[corner];
+	double spread = hypot(b->deviation[corner], b->births_deviation * f->window[corner]);
+
+	return spread > 0 ? lines / spread * lines / spread : lines > 0 ? INFINITY : 0;
+}
+
+static double known_window(const struct bootstrap *b)
+{
+	const struct mtl_estimator *e = b->estimator;
+	size_t c = 1;
+
+	if (!(mtl_footprint_whole(&e->footprint) > 0))
+		return e->resolution;
+	while (c + 1 < e->footprint.n && touches_of_all(b, c) < FEW_TOUCHES)
+		c++;
+	return fmax(e->footprint.window[c], e->resolution);
+}
+
 int mtl_bootstrap(const struct mtl_estimator *estimator, const double *sizes, size_t n,
         unsigned resamples, uint64_t seed, struct mtl_interval *ret_misses,
-        struct mtl_interval ret_footprint[GRID_MAX + 1])
+        struct mtl_interval ret_footprint[GRID_MAX + 1], double *ret_known)
 {
 	_cleanup_(bootstrap_freep) struct bootstrap *b = NULL;
 	size_t corners = estimator->footprint.n;
@@ -233,6 +257,7 @@ int mtl_bootstrap(const struct mtl_estimator *estimator, const double *sizes, si
 	struct mtl_evidence evidence = mtl_evidence_from_replicates(
 	        &values[(n + corners) * resamples], resamples, estimator->footprint.birth_rate, 0);
 	struct mtl_interval births = mtl_rate_interval(&evidence);
+	b->births_deviation = evidence.deviation;
 	ret_footprint[0] = (struct mtl_interval){0, 0};
 	for (size_t c = 1; c < corners; c++)
 		ret_footprint[c] =
@@ -240,5 +265,6 @@ int mtl_bootstrap(const struct mtl_estimator *estimator, const double *sizes, si
 	for (size_t s = 0; s < n; s++)
 		ret_misses[s] = misses_interval(
 		        b, ret_footprint, sizes[s], &values[s * resamples], resamples);
+	*ret_known = known_window(b);
 	return 0;
 }

@@ -31,10 +31,11 @@ void mtl_footprint_of_estimator(const struct mtl_estimator *estimator, const dou
 
 /*
  * Intervals of the miss rate at each of n sizes (lines), and of the footprint (lines) at each
- * corner of the estimator's. Deterministic for a seed. -ENOMEM.
+ * corner of the estimator's; *ret_known: the shortest window, seconds, from the resolution on, whose
+ * footprint rests on touches enough to be told from chance. Deterministic for a seed. -ENOMEM.
  */
 int mtl_bootstrap(const struct mtl_estimator *estimator, const double *sizes, size_t n,
         unsigned resamples, uint64_t seed, struct mtl_interval *ret_misses,
-        struct mtl_interval ret_footprint[GRID_MAX + 1]);
+        struct mtl_interval ret_footprint[GRID_MAX + 1], double *ret_known);
 
 #endif

@@ -6,7 +6,8 @@
  *
  * Invariants of what comes out: misses_per_second, low and high never rise with size, footprints
  * never fall with the window, low <= value <= high. The upper limit at a size that is never filled
- * is at least the last slope of the majorant, which is all that is known about longer windows. A
+ * is at least what the footprint may have risen by in the second half of the longest trusted window,
+ * which is all that is known about longer ones. A
  * window longer than the longest trusted one gets the value of that one, and all lines there are
  * as its upper limit.
  */
@@ -178,7 +179,7 @@ static double misses_at(const struct mtl_estimator *e, double lines)
 }
 
 static void fill_point(const struct mtl_estimator *e, const struct mtl_estimate_options *options,
-        double lines, struct mtl_interval interval, struct mtl_curve_point *point)
+        double lines, double resolved, struct mtl_interval interval, struct mtl_curve_point *point)
 {
 	double reference = options->reference_bytes > 0
 	                           ? misses_at(e, options->reference_bytes / MTL_LINE_BYTES)
@@ -190,11 +191,21 @@ static void fill_point(const struct mtl_estimator *e, const struct mtl_estimate_
 	        .fill_time_seconds = mtl_fill_time_from_footprint(&e->majorant, lines),
 	        .misses_per_second = misses,
 	        .low = fmin(interval.low, misses),
-	        .high = fmax(fmax(interval.high, misses), mtl_last_slope(&e->majorant)),
+	        .high = fmax(interval.high, misses),
 	        .miss_ratio = misses / options->accesses_per_second,
 	        .relative_miss_ratio = reference > 0 ? misses / reference : NAN,
-	        .below_resolution = mtl_footprint_at(&e->majorant, e->resolution) >= lines,
+	        .below_resolution = resolved >= lines,
 	};
+}
+
+/* The footprint is concave: from the longest trusted window on it rises no faster than it did in the
+ * second half of that one, which is known as well as the footprint at its end. */
+static double slope_beyond(const struct mtl_estimator *e, const struct mtl_interval *limits)
+{
+	double half = mtl_longest_window(&e->footprint) / 2;
+	double rise = limits[e->footprint.n - 1].high - mtl_footprint_at(&e->footprint, half);
+
+	return fmax(mtl_last_slope(&e->majorant), rise / half);
 }
 
 /* Within a window longer than the longest trusted one; 0: it is not. */
@@ -276,14 +287,14 @@ static int curve_new(const struct request *request, struct mtl_curve **ret_curve
 }
 
 static void fill_summary(const struct mtl_estimator *e, const struct mtl_estimate_options *options,
-        struct mtl_curve *curve)
+        double resolved, struct mtl_curve *curve)
 {
 	curve->observations = e->samples.n;
 	curve->effective_observations = mtl_effective_observations(&e->samples);
 	curve->footprint_bytes = MTL_LINE_BYTES * mtl_footprint_whole(&e->footprint);
 	curve->footprint_window_seconds = mtl_longest_window(&e->footprint);
 	curve->resolution_seconds = e->resolution;
-	curve->resolution_bytes = MTL_LINE_BYTES * mtl_footprint_at(&e->majorant, e->resolution);
+	curve->resolution_bytes = MTL_LINE_BYTES * resolved;
 	curve->reference_bytes = options->reference_bytes;
 	curve->cache_bytes = options->cache_bytes;
 	curve->cache_misses_per_second =
@@ -309,17 +320,24 @@ static int fill_curve(const struct mtl_estimator *e, const struct mtl_estimate_o
 {
 	_cleanup_free_ struct mtl_interval *misses = calloc(request->n_sizes + 1, sizeof(*misses));
 	struct mtl_interval footprint[GRID_MAX + 1];
+	double known;
 
 	if (!misses)
 		return -ENOMEM;
 	int r = mtl_bootstrap(e, request->sizes, request->n_sizes,
-	        options->resamples ?: DEFAULT_RESAMPLES, options->seed, misses, footprint);
+	        options->resamples ?: DEFAULT_RESAMPLES, options->seed, misses, footprint, &known);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < request->n_sizes; i++)
-		fill_point(e, options, request->sizes[i], misses[i], &curve->points[i]);
+	double resolved = mtl_footprint_at(&e->majorant, known);
+	double beyond = slope_beyond(e, footprint);
+	for (size_t i = 0; i < request->n_sizes; i++) {
+		bool filled = !isinf(mtl_fill_time_from_footprint(&e->majorant, request->sizes[i]));
+
+		misses[i].high = fmax(misses[i].high, filled ? 0 : beyond);
+		fill_point(e, options, request->sizes[i], resolved, misses[i], &curve->points[i]);
+	}
 	fill_footprint(e, request, footprint, curve);
-	fill_summary(e, options, curve);
+	fill_summary(e, options, resolved, curve);
 	return narrow(curve->points, curve->n_points);
 }
 

@@ -331,7 +331,10 @@ static void extremes(void **state)
 	curve = curve_of(100, NULL, 0, &options);
 	check_points(curve);
 	assert_true(curve->footprint_bytes == 0 && curve->resolution_bytes == 0);
-	assert_true(curve->points[0].misses_per_second == 0 && curve->points[0].high == 0);
+	assert_true(curve->points[0].misses_per_second == 0 && curve->points[0].low == 0);
+	/* by the upper limit where 20 of the longest watches saw nothing */
+	assert_within(curve->points[0].high,
+	        1000 * 2.706 / (20 + 2.706) / (curve->footprint_window_seconds / 2), 0.05);
 	assert_true(isinf(curve->points[0].fill_time_seconds));
 	assert_true(isnan(curve->points[0].relative_miss_ratio));
 	assert_false(curve->points[0].below_resolution);

@@ -29,9 +29,10 @@ struct reply_error {
 };
 
 static const struct connection_error connection_errors[] = {
-        {ENOENT, "mtld is not running at %s: `systemctl start mtld`, or use `mtl run`"},
+        {ENOENT, "mtld is not running at %s: `systemctl start mtld`, or use `mtl run`; `mtl "
+                 "doctor` says whether they can work here"},
         {ECONNREFUSED, "mtld is not running at %s (its socket is left over): `systemctl start "
-                       "mtld`, or use `mtl run`"},
+                       "mtld`, or use `mtl run`; `mtl doctor` says whether they can work here"},
         {EACCES, "not permitted to talk to mtld at %s: become a member of group mtl (`sudo "
                  "usermod -aG mtl $USER`, then log in again) or use root"},
         {EPERM, "not permitted to talk to mtld at %s: become a member of group mtl (`sudo "

@@ -86,7 +86,7 @@ static void text_width(const struct top_row *row, char *ret_text)
 const struct top_column top_columns[] = {
         {"pid", "PID", 7, RIGHT, 0, false, "process", value_pid, text_pid},
         {"command", "COMMAND", 11, LEFT, 0, false, "its name", NULL, text_command},
-        {"cpu", "CPU%", 5, RIGHT, 0, true, "of one core, since the line before", value_cpu,
+        {"cpu", "CPU%", 5, RIGHT, 0, true, "of one core, since the look before", value_cpu,
                 text_cpu},
         {"resident", "RES", 6, RIGHT, 62, true, "memory it has", value_resident, text_resident},
         {"footprint", "TOUCHED", 7, RIGHT, 0, true,

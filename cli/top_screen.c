@@ -75,7 +75,9 @@ static void filter_line(const struct top *top)
 		snprintf(text, sizeof(text), "only with: %s   (Esc: all)", filter);
 	line(1, 0, text);
 	if (*top->feed.away)
-		line(1, A_BOLD, top->feed.away);
+		line(1, A_BOLD,
+		        top->rows.n ? "mtld is not reached: this is as it last was"
+		                    : "mtld is not reached");
 }
 
 static bool is_shown(const struct top_column *column)
@@ -181,17 +183,29 @@ static void row_line(const struct top *top, size_t place, int y)
 		attroff(A_REVERSE);
 }
 
-/* What the selected curve says, in two lines. */
+/* A text over lines from y on, no more than so many. */
+static void lines_of(int y, int x, int lines, char *text)
+{
+	char *next;
+
+	wrap_words(text, (size_t)(COLS - x));
+	for (; lines > 0 && (next = strsep(&text, "\n")); lines--)
+		put(y++, x, next, COLS - x);
+}
+
+/* What the selected curve says, in two lines; or why there is no news. */
 static void sentence(const struct top *top)
 {
 	const struct top_row *row = top->n ? top->order[top_selected(top)] : NULL;
-	char text[TEXT * 2] = "", *rest;
+	char text[TEXT * 2] = "";
 
 	line(LINES - FOOT, 0, "");
 	line(LINES - FOOT + 1, 0, "");
 	if (!row)
 		return;
-	if (row->curve)
+	if (*top->feed.away)
+		snprintf(text, sizeof(text), "%s", top->feed.away);
+	else if (row->curve)
 		curve_sentence(row->curve, text, sizeof(text));
 	else if (row->unreadable)
 		snprintf(text, sizeof(text),
@@ -202,24 +216,24 @@ static void sentence(const struct top *top)
 	else
 		snprintf(text, sizeof(text), "%s: %.0f of about %.0f observations so far",
 		        row->comm, row->observations, row->needed);
-	wrap_words(text, (size_t)COLS);
-	rest = strchr(text, '\n');
-	if (rest)
-		*rest++ = '\0';
-	line(LINES - FOOT, 0, text);
-	if (rest)
-		rest[strcspn(rest, "\n")] = '\0';
-	line(LINES - FOOT + 1, 0, rest ?: "");
+	lines_of(LINES - FOOT, 0, 2, text);
 }
 
+/* Where mtld is not reached this is all there is room for, and it is said in full. */
 static void nothing_to_list(const struct top *top)
 {
-	const char *why = !top->feed.answered ? *top->feed.away ? "" : "asking mtld ..."
-	                  : top->rows.n       ? "no process has that in its name"
-	                                      : "no process is tracked: `mtl track PID`, or "
-	                                        "`mtl curve PID`";
+	char text[sizeof(top->feed.away) + TEXT];
 
-	mvaddnstr(HEAD + 1, 2, why, COLS - 2);
+	if (*top->feed.away)
+		snprintf(text, sizeof(text),
+		        "%s. It is looked for again every second; q ends this.", top->feed.away);
+	else if (!top->feed.answered)
+		strcpy(text, "asking mtld ...");
+	else if (top->rows.n)
+		strcpy(text, "no process has that in its name");
+	else
+		strcpy(text, "no process is tracked: `mtl track PID`, or `mtl curve PID`");
+	lines_of(HEAD + 1, 2, (int)top->page - 1, text);
 }
 
 static void scroll_to_selected(struct top *top)
@@ -245,7 +259,7 @@ static void draw_table(struct top *top)
 	if (top->n == 0)
 		nothing_to_list(top);
 	sentence(top);
-	line(LINES - 1, A_REVERSE, "q quit  Enter curve  < > sort  r reverse  / filter  h help");
+	line(LINES - 1, A_REVERSE, "q quit  h help, columns  Enter curve  < > sort  r reverse  / filter");
 }
 
 /* So much of a text as fits, from line `first` on; not further than to its last line. */

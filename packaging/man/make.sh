@@ -6,7 +6,7 @@
 #
 #     @COMMANDS@   of mtl, each with its options          @DAEMON@   options of mtld
 #     @KEYS@       of etc/mtld.conf, with their comments  @METHODS@  @ERRORS@  of io.mtld.varlink
-#     @FUNCTIONS@  of the headers, by their sections         @TABLEKEYS@  @TEXTKEYS@  of mtl top
+#     @FUNCTIONS@  of the headers, by their sections         @TABLEKEYS@  @TEXTKEYS@  @TOPCOLUMNS@  of mtl top
 
 set -eu
 here=$(dirname "$0")
@@ -71,6 +71,21 @@ top_keys() { # TABLE: rows that have words for the help
         }' "$top/cli/top_keys.c"
 }
 
+# {"name", "TITLE", numbers, "meaning", functions}, over several lines
+top_columns() {
+    awk "$text"'
+        /top_columns\[\] = {/ { inside = 1; next }
+        /^};/ { inside = 0 }
+        inside {
+            row = row $0
+            if (!/},$/) next
+            split(row, part, "\""); row = ""
+            meaning = toupper(substr(part[6], 1, 1)) substr(part[6], 2) "."
+            title = text(part[4]); gsub(/ /, "\\ ", title)
+            printf ".It Ic \\&%s No (%s)\n%s\n", title, text(part[2]), text(meaning)
+        }' "$top/cli/top_columns.c"
+}
+
 # comments above stay with what is below; a declaration may go over several lines
 declared() { # method|error
     awk -v kind="$1" "$text"'
@@ -120,6 +135,7 @@ options mtld >"$places/@DAEMON@"
 keys >"$places/@KEYS@"
 top_keys table_keys >"$places/@TABLEKEYS@"
 top_keys text_keys >"$places/@TEXTKEYS@"
+top_columns >"$places/@TOPCOLUMNS@"
 declared method >"$places/@METHODS@"
 declared error >"$places/@ERRORS@"
 functions >"$places/@FUNCTIONS@"

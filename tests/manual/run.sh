@@ -81,6 +81,8 @@ as_typed() { # no value is written in capitals
 }
 top_keys() { sed -nE 's/.*\{\{.*"([^"]+)", "[^"]+", [a-z_]+\}.*/\1/p' cli/top_keys.c; }
 has_keys() { [ "$(top_keys | wc -l)" -ge 20 ] && top_keys | while read -r keys; do grep -qF -- "     $keys" "$work/mtl.1" || { echo "no $keys"; return 1; }; done; }
+top_columns() { tr -d '\n' <cli/top_columns.c | grep -oE '\{"[a-z0-9]+", "[^"]+"' | sed -E 's/\{"([^"]*)", "([^"]*)"/\2 (\1)/'; }
+has_columns() { [ "$(top_columns | wc -l)" -ge 9 ] && top_columns | while read -r column; do grep -qF -- "     $column" "$work/mtl.1" || { echo "no $column"; return 1; }; done; }
 
 of_one_process() { # what mtl curve refuses of several processes
     for option in csv watch record history; do
@@ -93,6 +95,7 @@ step "mtl curve --help says what is of one process only" of_one_process
 step "what arguments can be is known, and true" values_are_taken
 step "mtl.1 has it as it is typed" as_typed
 step "mtl.1 has the keys of mtl top" has_keys
+step "mtl.1 has its columns" has_columns
 
 # --- completions
 

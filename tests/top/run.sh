@@ -151,14 +151,26 @@ step "who ends goes" in_order 101 303
 processes ""
 step "nobody is tracked" shows 'mtl track PID'
 processes "$redis"
+shows '^ *101 ' >/dev/null
 kill $stub
 wait $stub 2>/dev/null
 rm -f "$socket"
-step "mtld goes away" shows 'mtld'
+step "mtld goes away: what is listed is old, why, and what to do" \
+    shows 'mtld is not reached: this is as it last was' '^ *101 ' 'mtld is not running at .*io.mtld' 'mtl doctor'
 mtld
 step "and comes back" shows '1 of 1 processes' '101 .*[▁█]'
 keys q
 step "quit" restored
+
+kill $stub
+wait $stub 2>/dev/null
+rm -f "$socket"
+start 60 24 LC_ALL=C.UTF-8
+step "no mtld from the start: that is said in full, over lines" \
+    shows 'mtld is not reached *$' 'mtld is not running at' 'systemctl start mtld' 'mtl doctor' 'every second; q ends this'
+mtld
+step "it is found when it comes" shows '101 .*[▁█]'
+keys q
 
 start 80 24 "LC_ALL=C TERM=vt100" --sort pid --filter redis
 step "no UTF-8, no colours" in_ascii

@@ -163,6 +163,21 @@ static void write_verdict(struct json_object *answer, struct json_object *rungs,
 		        object_text(rung, "reason"), *fix ? " Fix: " : "", fix, *fix ? "." : "");
 }
 
+/* The rung whose reason and fix the verdict has told; NULL: none. */
+static struct json_object *told_in_verdict(
+        struct json_object *answer, struct json_object *rungs, const struct options *options)
+{
+	const char *wanted =
+	        options->rung && strcmp(options->rung, "auto") ? options->rung : LOWEST;
+
+	return strcmp(object_text(answer, "chosen"), NONE) ? NULL : rung_named(rungs, wanted);
+}
+
+static bool says_the_same(struct json_object *rung, struct json_object *other, const char *key)
+{
+	return strcmp(object_text(rung, key), object_text(other, key)) == 0;
+}
+
 static void show_verdict(struct json_object *answer, struct json_object *rungs,
         const struct options *options, const struct terminal *terminal)
 {
@@ -176,17 +191,21 @@ static void show_verdict(struct json_object *answer, struct json_object *rungs,
 	printf("%s\n\n", text);
 }
 
-static int add_rung(struct table *table, struct json_object *rung, const char *chosen)
+static int add_rung(
+        struct table *table, struct json_object *rung, const char *chosen, struct json_object *told)
 {
 	const char *name = object_text(rung, "name");
+	bool is_told =
+	        told && says_the_same(rung, told, "reason") && says_the_same(rung, told, "fix");
 	bool works = rung_works(rung), none = strcmp(name, NONE) == 0;
 	const char *answer = works ? "yes" : "no", *used = strcmp(name, chosen) ? "" : "used";
-	const char *cells[] = {
-	        name, none ? "" : answer, none ? "" : used, object_text(rung, "reason")};
+	const char *cells[] = {name, none ? "" : answer, none ? "" : used,
+	        is_told ? "see above" : object_text(rung, "reason")};
 	int r = table_add(table, cells, !works);
 	struct json_object *fix;
 
-	if (r < 0 || !json_object_object_get_ex(rung, "fix", &fix) || !fix ||
+	if (r < 0 || (told && says_the_same(rung, told, "fix")) ||
+	        !json_object_object_get_ex(rung, "fix", &fix) || !fix ||
 	        !*json_object_get_string(fix))
 		return r;
 	const char *fix_cells[] = {"", "", "fix:", json_object_get_string(fix)};
@@ -214,7 +233,8 @@ static int show(struct json_object *answer, const struct options *options)
 	show_verdict(answer, rungs, options, &terminal);
 	r = table_new(columns, 4, &terminal, &table);
 	for (size_t i = 0; r == 0 && i < json_object_array_length(rungs); i++)
-		r = add_rung(table, json_object_array_get_idx(rungs, i), chosen);
+		r = add_rung(table, json_object_array_get_idx(rungs, i), chosen,
+		        told_in_verdict(answer, rungs, options));
 	return r ?: table_print(table, stdout);
 }
 

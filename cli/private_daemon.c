@@ -181,13 +181,26 @@ static void show_messages(const struct private_daemon *daemon)
 	}
 }
 
-/* A mtld that ends with the status for "impossible here" has said what is missing. */
+/* A mtld that ends with the status for "impossible here" has said what is missing, of itself; here
+ * is what it means for a run. */
+static int explain_impossible(void)
+{
+	if (geteuid() != 0)
+		return complain(MTL_IMPOSSIBLE,
+		        "the command was not started: you are not root, and `mtl run` starts a "
+		        "mtld of its own, which needs root or the capabilities it asks for: `sudo "
+		        "mtl run ...`, or `mtl curve PID` where root has started mtld; `mtl "
+		        "doctor` says what else is missing");
+	return complain(MTL_IMPOSSIBLE, "the command was not started; `mtl doctor` says what works "
+	                                "here and what would help");
+}
+
 static int explain_end(const struct process *process)
 {
 	char fate[80];
 
 	if (WIFEXITED(process->status) && WEXITSTATUS(process->status) == MTL_IMPOSSIBLE)
-		return MTL_IMPOSSIBLE;
+		return explain_impossible();
 	process_fate(process, fate, sizeof(fate));
 	return complain(MTL_FAILED, "the mtld started for this run %s", fate);
 }

@@ -96,6 +96,15 @@ step "a new one" answers '.chosen == "pebs"' --root "$work/new-kernel"
 step "a kernel without BTF" answers ".chosen == \"none\" and $(rung watchpoints fails 'btf/vmlinux is missing.*DEBUG_INFO_BTF')" --root "$work/no-types"
 step "where nothing works nothing is promised" says 'impossible there: .*Linux 5.10, .* Fix: use Linux 6.1 or later\. *RUNG .*nothing else works there' --root "$work/old-kernel"
 
+told_once() { # PATTERN MACHINE: in the verdict, not in the table too
+    run --root "$work/$2"
+    [ "$status" = 0 ] && [ "$(tr '\n' ' ' <"$work/out" | grep -oE -- "$1" | wc -l)" = 1 ] &&
+        grep -qE '^watchpoints +no +see above$' "$work/out" || shown
+}
+step "why nothing works is told once" told_once 'Linux 5.10' old-kernel
+step "... also where it is that of all rungs" told_once 'mtl supports nothing else' arm-server
+step "... and its fix" told_once 'use Linux 6.1 or later' old-kernel
+
 # --- this machine
 
 step "where nothing fires here, what works here is said" answers 'all(.rungs[] | select(.reason | test("are accepted but do not fire")); .fix | test("mtl trace.*tests/machine/run.sh"))'
@@ -107,6 +116,18 @@ without_privileges() { # of who may nothing: one fix that holds by itself
     is_true "[.rungs[] | select(.name == \"watchpoints\") | .fix | test(\"$wanted\") and (test(\"lower it\") | not)] == [true]" "$work/out" || shown
 }
 [ "$(id -u)" != 0 ] || step "without privileges: one fix, and a true one" without_privileges
+run_without_privileges() { # the privilege, the fix, and that nothing was run
+    setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set -all "$work/mtl" run -- echo it ran >"$work/out" 2>"$work/err"
+    [ $? = 4 ] && [ ! -s "$work/out" ] && grep -q 'not started: you are not root.*needs root.*sudo mtl run.*mtl doctor' "$work/err" || shown
+}
+[ "$(id -u)" != 0 ] || step "mtl run without privileges: which, and what to do" run_without_privileges
+run_where_nothing_fires() { # but for what mtld says, where to look
+    "$mtl" run -- echo it ran >"$work/out" 2>"$work/err"
+    [ $? = 4 ] && [ ! -s "$work/out" ] && grep -q 'mtl trace' "$work/err" &&
+        grep -q 'not started; .mtl doctor. says what works' "$work/err" && ! grep -q 'not root' "$work/err" || shown
+}
+"$mtl" doctor --json | jq -e '.chosen != "none" or (any(.rungs[]; .reason | test("are accepted but do not fire")) | not)' >/dev/null ||
+    step "mtl run where nothing fires: what works, and mtl doctor" run_where_nothing_fires
 
 # --- the recipe of docs/HARDWARE.md, on this machine
 

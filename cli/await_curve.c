@@ -15,6 +15,7 @@
 
 #include "monotonic.h"
 #include "object.h"
+#include "process_stat.h"
 #include "question.h"
 
 #define AGAIN_MILLISECONDS 200
@@ -73,6 +74,18 @@ static bool has_ended(const struct client_reply *reply)
 	return strcmp(object_text(reply->parameters, "state"), "exited") == 0;
 }
 
+/* Why there may be so little of it. */
+static int explain(struct question *question, const struct client_reply *reply)
+{
+	int code = question_explain(question->client, reply);
+	struct children children;
+
+	if (code == MTL_NOT_ENOUGH &&
+	        children_look(question->options->root, question->pid, &children) == 0)
+		children_complain(&children, false);
+	return code;
+}
+
 /* -EAGAIN to ask again, else an exit code. */
 static int not_yet(struct question *question, const struct client_reply *reply, double deadline)
 {
@@ -81,7 +94,7 @@ static int not_yet(struct question *question, const struct client_reply *reply, 
 	if (!reply_is(reply, "NotEnoughObservations") || has_ended(reply) ||
 	        monotonic_seconds() >= deadline) {
 		clear_progress(question);
-		return question_explain(question->client, reply);
+		return explain(question, reply);
 	}
 	show_progress(question, reply);
 	if (pause_before_again(question))

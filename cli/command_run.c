@@ -20,6 +20,7 @@
 #include "monotonic.h"
 #include "private_daemon.h"
 #include "process.h"
+#include "process_stat.h"
 #include "question.h"
 #include "stop_signals.h"
 
@@ -107,6 +108,8 @@ static int fetch(struct run *run)
 static int observe(struct run *run, char **argv)
 {
 	int r = private_daemon_start(run->options, run->signal_fd, &run->daemon, &run->client);
+	struct children children;
+	bool known;
 
 	if (r == -ECANCELED)
 		return complain(MTL_FAILED, "interrupted before the command was started");
@@ -114,7 +117,10 @@ static int observe(struct run *run, char **argv)
 	if (r != MTL_DONE)
 		return r;
 	wait_for_end(run);
+	known = children_look(NULL, run->command.process.pid, &children) == 0;
 	r = fetch(run);
+	if (known && (r == MTL_DONE || r == MTL_NOT_ENOUGH))
+		children_complain(&children, true);
 	process_end(&run->command.process, PATIENCE);
 	return r;
 }

@@ -18,7 +18,7 @@
 
 #include "cleanup.h"
 #include "pid_set.h"
-#include "regular_file.h"
+#include "process_stat.h"
 #include "size.h"
 #include "terminal.h"
 
@@ -37,26 +37,13 @@ static const struct {
 
 /* --- members */
 
-/* From /proc/PID/stat: "12 (a) b) S 1 ...", where fields 14, 15 and 24 are user and system time in
- * ticks and resident pages. */
 static void read_use(const char *root, struct member *member)
 {
-	_cleanup_fclose_ FILE *file = NULL;
-	unsigned long long user, system, pages;
-	char path[PATH_MAX], text[1024], *end;
+	struct process_stat stat = {.cpu_seconds = NAN, .resident_bytes = NAN};
 
-	member->cpu_seconds = member->resident_bytes = NAN;
-	snprintf(path, sizeof(path), "%s/proc/%d/stat", root ?: "", member->pid);
-	file = regular_file_open(path);
-	if (!file || !fgets(text, sizeof(text), file) || !(end = strrchr(text, ')')))
-		return;
-	if (sscanf(end + 1,
-	            " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %*s %*s %*s %*s %*s "
-	            "%*s %*s %*s %llu",
-	            &user, &system, &pages) != 3)
-		return;
-	member->cpu_seconds = (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
-	member->resident_bytes = (double)pages * (double)sysconf(_SC_PAGESIZE);
+	process_stat_read(root, member->pid, &stat);
+	member->cpu_seconds = stat.cpu_seconds;
+	member->resident_bytes = stat.resident_bytes;
 }
 
 static int busiest_first(const void *a, const void *b)

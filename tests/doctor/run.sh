@@ -129,6 +129,27 @@ run_where_nothing_fires() { # but for what mtld says, where to look
 "$mtl" doctor --json | jq -e '.chosen != "none" or (any(.rungs[]; .reason | test("are accepted but do not fire")) | not)' >/dev/null ||
     step "mtl run where nothing fires: what works, and mtl doctor" run_where_nothing_fires
 
+# --- commands whose children do the work, with a stand-in for mtld
+
+mkdir "$work/stand-in"
+cp "$mtl" tests/stub_mtld.py "$work/stand-in"
+printf '%s\n' '#!/bin/sh' 'here=${0%/*}' 'exec "$here/stub_mtld.py" "$2" "$here/scenario"' >"$work/stand-in/mtld"
+chmod 755 "$work/stand-in/mtld"
+cat >"$work/stand-in/scenario" <<'END'
+{"processes": [], "error": {"Track": {"parameters": {}},
+    "Curve": {"error": "io.mtld.NotEnoughObservations", "parameters": {"pid": 1, "observations": 0, "needed": 60}}}}
+END
+count='i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'
+runs() { # SCRIPT: of a shell, too short for a curve
+    "$work/stand-in/mtl" run -- sh -c "$1" >"$work/out" 2>"$work/err"
+    status=$?
+    [ $status = 3 ] && grep -q 'not enough yet' "$work/err" || shown
+}
+child_works() { runs "($count); true" && grep -qE 'its children used .* of CPU time.*exec PROGRAM' "$work/err" || shown; }
+works_itself() { runs "$count" && ! grep -q children "$work/err" || shown; }
+step "mtl run of a shell whose child works says so" child_works
+step "... and not of one that works itself" works_itself
+
 # --- the recipe of docs/HARDWARE.md, on this machine
 
 recipe() {

@@ -149,6 +149,7 @@ static int run(struct fixture *fixture, const struct step *script,
 
 	fixture->script = script;
 	options->socket = fixture->socket;
+	options->root = fixture->directory; /* where no process is */
 	assert_int_equal(pthread_create(&fixture->thread, NULL, serve, fixture), 0);
 	fflush(stdout);
 	out = redirect(STDOUT_FILENO, &saved_out);

@@ -27,6 +27,20 @@
 
 #define STREAM_SECONDS 10.0
 
+/* For words, which say that it is the last one. */
+static void put_end(struct json_object *curve)
+{
+	json_object_object_add(curve, "state", json_object_new_string("exited"));
+}
+
+static void find_out_end(const struct question *question, struct json_object *curve)
+{
+	const struct options *options = question->options;
+
+	if (!options->json && !options->csv && question_has_ended(question->client, question->pid))
+		put_end(curve);
+}
+
 static int show_once(struct question *question)
 {
 	_cleanup_(json_object_putp) struct json_object *curve = NULL, *record = NULL;
@@ -38,7 +52,9 @@ static int show_once(struct question *question)
 		code = question_ask(question->client, options->socket, "Observations",
 		        question_pid(question->pid), "record", &record);
 	if (code == MTL_DONE && record)
-		code = question_save(record, options->record);
+		code = question_save(record, options);
+	if (curve)
+		find_out_end(question, curve);
 	return curve ? curve_output(curve, options) ?: code : code;
 }
 
@@ -69,6 +85,8 @@ static int show_update(struct question *question)
 		return client_explain(-EBADMSG, question->options->socket);
 	if (!question->options->json && !terminal_describe(stdout).is_terminal)
 		print_time(question->shown);
+	if (!question->options->json && !reply.continues)
+		put_end(curve);
 	code = curve_output(curve, question->options);
 	question->shown |= code == MTL_DONE;
 	return code == MTL_DONE && reply.continues ? -EAGAIN : code;
@@ -189,6 +207,8 @@ static int curves_of_processes(const struct options *options, int n, char **oper
 		struct json_object *curve;
 
 		code = await_curve(&questions[i], wait, &curve);
+		if (code == MTL_DONE)
+			find_out_end(&questions[i], curve);
 		if (code == MTL_DONE && json_object_array_add(curves, curve) < 0)
 			return complain(MTL_FAILED, "out of memory");
 	}

@@ -144,6 +144,6 @@ int command_run(const struct options *options, int n_operands, char **operands)
 	if (run.curve)
 		code = curve_output(run.curve, options) ?: code;
 	if (run.record)
-		code = question_save(run.record, options->record) ?: code;
+		code = question_save(run.record, options) ?: code;
 	return code;
 }

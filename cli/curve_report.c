@@ -15,6 +15,7 @@
 #include "cleanup.h"
 #include "curve_picture.h"
 #include "mtl.h"
+#include "object.h"
 #include "size.h"
 
 DEFINE_CLEANUP(struct mtl_curve, mtl_curve_free)
@@ -110,8 +111,8 @@ static void print_agreement(
 		        percent_format(reuse->difference, text));
 }
 
-static void print_header(
-        FILE *file, const struct mtl_curve *curve, const struct mtl_curve_origin *origin)
+static void print_header(FILE *file, const struct mtl_curve *curve,
+        const struct mtl_curve_origin *origin, unsigned parts)
 {
 	char comm[sizeof(origin->comm)], text[NUMBER_TEXT];
 
@@ -128,6 +129,8 @@ static void print_header(
 	print_share(file, " overhead", origin->overhead_target, "its CPU time");
 	print_share(file, "; mtld takes", origin->overhead_daemon, "a core");
 	fputc('\n', file);
+	if (parts & CURVE_LAST)
+		fprintf(file, "it has ended: this is its last curve\n");
 	print_phase(file, origin);
 	if (origin->note[0])
 		fprintf(file, "note: %s\n", origin->note);
@@ -255,7 +258,7 @@ int curve_report(FILE *file, const struct mtl_curve *curve, const struct mtl_cur
 	char sentence[512];
 	int r = 0;
 
-	print_header(file, curve, origin);
+	print_header(file, curve, origin, parts);
 	fputc('\n', file);
 	if (parts & CURVE_TABLE) {
 		r = curve_table(file, curve, terminal);
@@ -336,6 +339,8 @@ static int output_words(struct json_object *object, const struct options *option
 
 	if (r < 0)
 		return complain(MTL_FAILED, "the curve cannot be read: %s", error);
+	if (strcmp(object_text(object, "state"), "exited") == 0)
+		parts |= CURVE_LAST;
 	curve_sort(curve);
 	in_place = options->watch && terminal.is_terminal;
 	r = render(curve, &origin, &terminal, parts | CURVE_TABLE, &text);

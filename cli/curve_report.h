@@ -43,8 +43,8 @@ int curve_plot_as(FILE *file, const struct mtl_curve *curve, const struct curve_
 void curve_sentence(const struct mtl_curve *curve, char *ret_text, size_t size);
 
 /* What a report may have or not; all windows: also those that say little beside the longest one
- * watched, and longer ones. */
-enum { CURVE_TABLE = 1, CURVE_ALL_WINDOWS = 2 };
+ * watched, and longer ones; last: of a process that has ended. */
+enum { CURVE_TABLE = 1, CURVE_ALL_WINDOWS = 2, CURVE_LAST = 4 };
 
 /* Header, table, plot, footprint and sentence. */
 int curve_report(FILE *file, const struct mtl_curve *curve, const struct mtl_curve_origin *origin,
@@ -57,7 +57,8 @@ int curve_csv(FILE *file, struct json_object *curve);
 void curve_sort(struct mtl_curve *curve);
 
 /*
- * A curve object in the form the options ask for, on standard output. Returns an exit code, having
+ * A curve object in the form the options ask for, on standard output. Words say that it is the last
+ * one where it has a "state" like that of List, "exited". Returns an exit code, having
  * said on stderr what was wrong.
  */
 int curve_show(struct json_object *curve, const struct options *options);

@@ -81,28 +81,53 @@ struct json_object *question_curve(int pid, const struct options *options)
 	return TAKE_PTR(object);
 }
 
-/* What List says of the process, as a reason; "" when it says nothing. */
-static void how_much_it_ran(struct json_object *answer, double pid, char *ret_text, size_t size)
+/* What List says of the process; NULL: nothing. Belongs to the answer. */
+static struct json_object *listed(struct json_object *answer, double pid)
 {
-	char seconds[NUMBER_TEXT];
 	struct json_object *processes;
 
-	*ret_text = '\0';
 	if (!json_object_object_get_ex(answer, "processes", &processes) ||
 	        !json_object_is_type(processes, json_type_array))
-		return;
+		return NULL;
 	for (size_t i = 0; i < json_object_array_length(processes); i++) {
 		struct json_object *process = json_object_array_get_idx(processes, i);
 
-		if (object_number(process, "pid") != pid)
-			continue;
-		seconds_format(object_number(process, "cpu_seconds"), seconds);
-		snprintf(ret_text, size,
-		        strcmp(object_text(process, "state"), "exited")
-		                ? "it has used %s of CPU time so far"
-		                : "it has ended after %s of CPU time",
-		        seconds);
+		if (object_number(process, "pid") == pid)
+			return process;
 	}
+	return NULL;
+}
+
+static bool has_ended(struct json_object *process)
+{
+	return strcmp(object_text(process, "state"), "exited") == 0;
+}
+
+/* As a reason; "" when List says nothing. */
+static void how_much_it_ran(struct json_object *answer, double pid, char *ret_text, size_t size)
+{
+	struct json_object *process = listed(answer, pid);
+	char seconds[NUMBER_TEXT];
+
+	*ret_text = '\0';
+	if (!process)
+		return;
+	seconds_format(object_number(process, "cpu_seconds"), seconds);
+	snprintf(ret_text, size,
+	        has_ended(process) ? "it has ended after %s of CPU time"
+	                           : "it has used %s of CPU time so far",
+	        seconds);
+}
+
+bool question_has_ended(struct client *client, int pid)
+{
+	_cleanup_(client_reply_done) struct client_reply list = {0};
+	struct json_object *process;
+
+	if (client_call(client, "List", NULL, &list) < 0 || list.error)
+		return false;
+	process = listed(list.parameters, pid);
+	return process && has_ended(process);
 }
 
 int question_explain(struct client *client, const struct client_reply *reply)
@@ -148,8 +173,9 @@ int question_ask(struct client *client, const char *path, const char *method,
 	return r < 0 ? client_explain(r, path) : r;
 }
 
-int question_save(struct json_object *object, const char *path)
+int question_save(struct json_object *object, const struct options *options)
 {
+	const char *path = options->record;
 	FILE *file = fopen(path, "we");
 	bool failed;
 
@@ -160,5 +186,7 @@ int question_save(struct json_object *object, const char *path)
 	failed |= fclose(file) != 0;
 	if (failed)
 		return complain(MTL_FAILED, "cannot write %s: %s", path, strerror(errno));
+	if (!options->json && !options->csv)
+		complain(MTL_DONE, "the observations are saved: `mtl curve --from %s`", path);
 	return MTL_DONE;
 }

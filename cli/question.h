@@ -36,7 +36,14 @@ int question_ask(struct client *client, const char *path, const char *method,
  */
 int question_explain(struct client *client, const struct client_reply *reply);
 
-/* Saves an object as a file. Returns an exit code, having said what was wrong. */
-int question_save(struct json_object *object, const char *file);
+/* List has the process as ended: its last curve is kept for a while. False where mtld does not say.
+ */
+bool question_has_ended(struct client *client, int pid);
+
+/*
+ * Saves observations as the file --record names and says so, but to programs. Returns an exit code,
+ * having said what was wrong.
+ */
+int question_save(struct json_object *object, const struct options *options);
 
 #endif

@@ -193,6 +193,11 @@ static void lines_of(int y, int x, int lines, char *text)
 		put(y++, x, next, COLS - x);
 }
 
+static bool has_ended(const struct top_row *row)
+{
+	return strcmp(row->state, "exited") == 0;
+}
+
 /* What the selected curve says, in two lines; or why there is no news. */
 static void sentence(const struct top *top)
 {
@@ -216,6 +221,8 @@ static void sentence(const struct top *top)
 	else
 		snprintf(text, sizeof(text), "%s: %.0f of about %.0f observations so far",
 		        row->comm, row->observations, row->needed);
+	if (has_ended(row) && row->curve && !*top->feed.away)
+		text_append(text, sizeof(text), " It has ended.");
 	lines_of(LINES - FOOT, 0, 2, text);
 }
 
@@ -259,7 +266,8 @@ static void draw_table(struct top *top)
 	if (top->n == 0)
 		nothing_to_list(top);
 	sentence(top);
-	line(LINES - 1, A_REVERSE, "q quit  h help, columns  Enter curve  < > sort  r reverse  / filter");
+	line(LINES - 1, A_REVERSE,
+	        "q quit  h help, columns  Enter curve  < > sort  r reverse  / filter");
 }
 
 /* So much of a text as fits, from line `first` on; not further than to its last line. */
@@ -287,6 +295,7 @@ int top_curve_text(
 	const struct terminal terminal = {.is_terminal = true, .utf8 = utf8, .width = width};
 	char *text = NULL;
 	size_t size;
+	unsigned parts = (table ? CURVE_TABLE : 0) | (has_ended(row) ? CURVE_LAST : 0);
 	FILE *file;
 	int r;
 
@@ -295,7 +304,7 @@ int top_curve_text(
 	file = open_memstream(&text, &size);
 	if (!file)
 		return -ENOMEM;
-	r = curve_report(file, row->curve, &row->origin, &terminal, table ? CURVE_TABLE : 0);
+	r = curve_report(file, row->curve, &row->origin, &terminal, parts);
 	if (fclose(file) != 0 || r < 0) {
 		free(text);
 		return -ENOMEM;

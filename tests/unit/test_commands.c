@@ -195,6 +195,26 @@ static void a_curve_is_told_to_people(void **state)
 	assert_string_equal(fixture->errors, "");
 }
 
+#define LISTED(state)                                                                              \
+	"{\"parameters\":{\"processes\":[{\"pid\":6,\"state\":\"exited\"},{\"pid\":7,\"state\":"   \
+	"\"" state "\"}]}}\0"
+
+/* mtld keeps the last curve of a process for a while. */
+static void a_curve_of_one_that_has_ended_says_so(void **state)
+{
+	static const struct step ended[] = {
+	        {ASK_CURVE, CURVE_REPLY "\0"}, {ASK_LIST, LISTED("exited")}, {NULL, NULL}};
+	static const struct step runs[] = {
+	        {ASK_CURVE, CURVE_REPLY "\0"}, {ASK_LIST, LISTED("sampling")}, {NULL, NULL}};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	assert_int_equal(run(fixture, ended, command_curve, &options), MTL_DONE);
+	assert_non_null(strstr(fixture->output, "\nit has ended: this is its last curve\n"));
+	assert_int_equal(run(fixture, runs, command_curve, &options), MTL_DONE);
+	assert_null(strstr(fixture->output, "ended"));
+}
+
 static void sizes_are_passed_on(void **state)
 {
 	static const struct step script[] = {
@@ -346,6 +366,8 @@ static void watching_on_a_pipe_sets_curves_apart(void **state)
 	second = strstr(fixture->output, ".\n\n20");
 	assert_non_null(second);
 	assert_non_null(strstr(second, "prog (pid 7)"));
+	assert_non_null(strstr(second, "it has ended"));
+	assert_ptr_equal(strstr(fixture->output, "it has ended"), strstr(second, "it has ended"));
 }
 
 static void a_process_that_is_not_there_is_said(void **state)
@@ -448,15 +470,20 @@ static void a_record_is_saved(void **state)
 	                "{\"parameters\":{\"record\":{\"a\":[1,2.50]}}}\0"},
 	        {NULL, NULL},
 	};
+	struct fixture *fixture = *state;
 	struct options options = plain_options();
 	char file[] = "/tmp/test-commands-XXXXXX", text[64] = "";
 	int fd = mkstemp(file);
 
 	options.json = true;
 	options.record = file;
-	assert_int_equal(run(*state, script, command_curve, &options), MTL_DONE);
+	assert_int_equal(run(fixture, script, command_curve, &options), MTL_DONE);
+	assert_string_equal(fixture->errors, "");
 	assert_true(read(fd, text, sizeof(text) - 1) > 0);
 	assert_string_equal(text, "{\"a\":[1,2.50]}\n");
+	options.json = false;
+	assert_int_equal(run(fixture, script, command_curve, &options), MTL_DONE);
+	assert_non_null(strstr(fixture->errors, "saved: `mtl curve --from /tmp/test-commands-"));
 	close(fd);
 	unlink(file);
 }
@@ -519,8 +546,8 @@ static void an_empty_list_says_what_to_do(void **state)
 	"{\"version\":\"1\",\"pid\":5,\"uptime_seconds\":3.5,\"rung\":\"none\","                   \
 	"\"reason\":\"no CAP_BPF\",\"calibration\":null,\"max_overhead\":0.01,"                    \
 	"\"max_daemon_cpu\":0.01,\"daemon_cpu\":null,\"processes\":0,\"max_processes\":64,"        \
-	"\"cgroups\":[{\"cgroup\":\"/a.slice\",\"members\":5,\"tracked\":3,\"reason\":"              \
-	"\"max_processes (3) are tracked\"},{\"cgroup\":\"/b\",\"members\":0,\"tracked\":0,"          \
+	"\"cgroups\":[{\"cgroup\":\"/a.slice\",\"members\":5,\"tracked\":3,\"reason\":"            \
+	"\"max_processes (3) are tracked\"},{\"cgroup\":\"/b\",\"members\":0,\"tracked\":0,"       \
 	"\"reason\":null}],"                                                                       \
 	"\"lost\":0,\"clients\":1}"
 
@@ -590,6 +617,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        SOCKET_TEST(json_is_the_curve_and_nothing_else),
 	        SOCKET_TEST(a_curve_is_told_to_people),
+	        SOCKET_TEST(a_curve_of_one_that_has_ended_says_so),
 	        SOCKET_TEST(sizes_are_passed_on),
 	        SOCKET_TEST(what_is_not_tracked_is_tracked_and_waited_for),
 	        SOCKET_TEST(too_few_observations_are_status_3),

@@ -17,6 +17,7 @@
 
 #include "await_curve.h"
 #include "client.h"
+#include "curve_operand.h"
 #include "curve_picture.h"
 #include "curve_report.h"
 #include "history_report.h"
@@ -140,11 +141,10 @@ static int curve_of_process(const struct options *options, const char *operand)
 {
 	_cleanup_(client_freep) struct client *client = NULL;
 	struct question question = {.options = options, .wake_fd = -1};
-	char error[256];
-	int r;
+	int r = curve_operand(options, operand, &question.pid);
 
-	if (pid_parse(operand, &question.pid, error, sizeof(error)) < 0)
-		return complain(MTL_USAGE, "%s", error);
+	if (r != MTL_DONE)
+		return r;
 	r = client_connect(options->socket, &client);
 	if (r < 0)
 		return client_explain(r, options->socket);
@@ -162,12 +162,10 @@ static int track_all(const struct options *options, struct client *client, int n
 
 	for (int i = 0; code == MTL_DONE && i < n; i++) {
 		struct question *question = &ret_questions[i];
-		char error[256];
 
 		*question = (struct question){.options = options, .client = client, .wake_fd = -1};
-		if (pid_parse(operands[i], &question->pid, error, sizeof(error)) < 0)
-			return complain(MTL_USAGE, "%s", error);
-		code = await_track(question);
+		code = curve_operand(options, operands[i], &question->pid);
+		code = code ?: await_track(question);
 	}
 	return code;
 }

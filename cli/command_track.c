@@ -13,6 +13,7 @@
 #include "client.h"
 #include "question.h"
 #include "size.h"
+#include "terminal.h"
 
 #define CGROUP "cgroup:"
 
@@ -41,8 +42,20 @@ static int call_with_pid(
 	return reply.error ? reply_explain(&reply) : MTL_DONE;
 }
 
+static int explain_no_cgroup(const char *name, const char *method)
+{
+	char shown[NAME_SHOWN];
+
+	show_name(name, shown, sizeof(shown));
+	if (strcmp(method, "TrackCgroup") == 0)
+		return complain(MTL_FAILED, NO_SUCH_CGROUP, shown);
+	return complain(MTL_FAILED,
+	        "control group %s is not followed: `mtl status` lists those that are", shown);
+}
+
 static int call_with_cgroup(const struct options *options, const char *name, const char *method)
 {
+	_cleanup_(client_reply_done) struct client_reply reply = {0};
 	struct json_object *parameters = json_object_new_object();
 	_cleanup_(client_freep) struct client *client = NULL;
 	int r;
@@ -54,7 +67,12 @@ static int call_with_cgroup(const struct options *options, const char *name, con
 		json_object_put(parameters);
 		return client_explain(r, options->socket);
 	}
-	return question_ask(client, options->socket, method, parameters, NULL, NULL);
+	r = client_call(client, method, parameters, &reply);
+	if (r < 0)
+		return client_explain(r, options->socket);
+	if (reply_is(&reply, "NoSuchCgroup"))
+		return explain_no_cgroup(name, method);
+	return reply.error ? reply_explain(&reply) : MTL_DONE;
 }
 
 /* What follows "cgroup:", or NULL. */

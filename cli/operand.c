@@ -117,10 +117,7 @@ static int as_cgroup(const struct options *options, struct operand *operand, con
 
 	operand->kind = DEMAND_CGROUP;
 	if (cgroup_find(options->root, path, operand->path) < 0)
-		return complain(MTL_FAILED,
-		        "there is no control group %s below a mount of cgroup: `systemd-cgls` and "
-		        "/proc/PID/cgroup show what they are called",
-		        show_name(path, shown, sizeof(shown)));
+		return complain(MTL_FAILED, NO_SUCH_CGROUP, show_name(path, shown, sizeof(shown)));
 	return name_it(operand, last_part(path, ""));
 }
 

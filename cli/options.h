@@ -140,4 +140,9 @@ int command_top(const struct options *options, int n_operands, char **operands);
 int command_probe(const struct options *options, int n_operands, char **operands);
 int command_export(const struct options *options, int n_operands, char **operands);
 
+/* Of a control group, %s, that is not there: one sentence, whoever looked for it. */
+#define NO_SUCH_CGROUP                                                                             \
+	"there is no control group %s below a mount of cgroup: `systemd-cgls` and "                \
+	"/proc/PID/cgroup show what they are called"
+
 #endif

@@ -139,11 +139,13 @@ static void restore(int fd, int saved, FILE *file, char *ret_text)
 	fclose(file);
 }
 
+typedef int command_function(const struct options *options, int n_operands, char **operands);
+
 /* Runs a command against the script; what it writes is left in the fixture. */
-static int run(struct fixture *fixture, const struct step *script,
-        int (*command)(const struct options *, int, char **), struct options *options)
+static int run_of(const char *operand, struct fixture *fixture, const struct step *script,
+        command_function *command, struct options *options)
 {
-	char pid[] = "7", *operands[] = {pid, NULL};
+	char *operands[] = {(char *)operand, NULL};
 	int saved_out, saved_err, code;
 	FILE *out, *err;
 
@@ -161,6 +163,12 @@ static int run(struct fixture *fixture, const struct step *script,
 	pthread_join(fixture->thread, NULL);
 	assert_string_equal(fixture->wrong, "");
 	return code;
+}
+
+static int run(struct fixture *fixture, const struct step *script, command_function *command,
+        struct options *options)
+{
+	return run_of("7", fixture, script, command, options);
 }
 
 static struct options plain_options(void)
@@ -610,6 +618,31 @@ static void untracking_what_is_not_tracked_fails(void **state)
 	assert_int_equal(run(*state, script, command_untrack, &options), MTL_FAILED);
 }
 
+static void a_cgroup_that_is_not_there_is_said(void **state)
+{
+#define NO_CGROUP "{\"error\":\"io.mtld.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/nothere\"}}\0"
+	static const struct step track[] = {
+	        {"{\"method\":\"io.mtld.TrackCgroup\",\"parameters\":{\"cgroup\":\"/nothere\"}}",
+	                NO_CGROUP},
+	        {NULL, NULL},
+	};
+	static const struct step untrack[] = {
+	        {"{\"method\":\"io.mtld.UntrackCgroup\",\"parameters\":{\"cgroup\":\"/nothere\"}}",
+	                NO_CGROUP},
+	        {NULL, NULL},
+	};
+	struct fixture *fixture = *state;
+	struct options options = plain_options();
+
+	assert_int_equal(
+	        run_of("cgroup:/nothere", fixture, track, command_track, &options), MTL_FAILED);
+	assert_non_null(strstr(fixture->errors, "there is no control group /nothere"));
+	assert_non_null(strstr(fixture->errors, "systemd-cgls"));
+	assert_int_equal(
+	        run_of("cgroup:/nothere", fixture, untrack, command_untrack, &options), MTL_FAILED);
+	assert_non_null(strstr(fixture->errors, "/nothere is not followed: `mtl status`"));
+}
+
 #define SOCKET_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -640,6 +673,7 @@ int main(void)
 	        SOCKET_TEST(a_status_as_json_is_the_reply),
 	        SOCKET_TEST(tracking_passes_the_idle_time),
 	        SOCKET_TEST(untracking_what_is_not_tracked_fails),
+	        SOCKET_TEST(a_cgroup_that_is_not_there_is_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

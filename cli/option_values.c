@@ -14,6 +14,7 @@
 
 #include "cleanup.h"
 #include "export_state.h"
+#include "mtl.h"
 #include "options.h"
 #include "plot_file.h"
 #include "size.h"
@@ -56,6 +57,31 @@ int value_text(const char *text, void *field, char *ret_error, size_t error_size
 int value_size(const char *text, void *field, char *ret_error, size_t error_size)
 {
 	return size_parse(text, field, ret_error, error_size);
+}
+
+int line_check(double bytes, double line_bytes, char *ret_error, size_t error_size)
+{
+	char line[NUMBER_TEXT];
+
+	if (bytes >= line_bytes)
+		return 0;
+	snprintf(ret_error, error_size,
+	        "%.0f is less than one line of %s bytes, which no cache is: a plain number is "
+	        "bytes, for "
+	        "kilobytes write %.0fK",
+	        bytes, ratio_format(line_bytes, line), bytes);
+	return -EINVAL;
+}
+
+int value_cache_size(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	double bytes;
+	int r = size_parse(text, &bytes, ret_error, error_size);
+
+	r = r ?: line_check(bytes, MTL_LINE_BYTES, ret_error, error_size);
+	if (r == 0)
+		*(double *)field = bytes;
+	return r;
 }
 
 int value_seconds(const char *text, void *field, char *ret_error, size_t error_size)
@@ -178,6 +204,11 @@ static int value_list(const char *text, struct number_list *ret_list, value_func
 int value_sizes(const char *text, void *field, char *ret_error, size_t error_size)
 {
 	return value_list(text, field, value_size, ret_error, error_size);
+}
+
+int value_cache_sizes(const char *text, void *field, char *ret_error, size_t error_size)
+{
+	return value_list(text, field, value_cache_size, ret_error, error_size);
 }
 
 int value_windows(const char *text, void *field, char *ret_error, size_t error_size)

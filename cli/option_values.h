@@ -10,9 +10,14 @@
  */
 typedef int (*value_function)(const char *text, void *field, char *ret_error, size_t error_size);
 
-int value_flag(const char *text, void *field, char *ret_error, size_t error_size);     /* bool */
-int value_text(const char *text, void *field, char *ret_error, size_t error_size);     /* char * */
-int value_size(const char *text, void *field, char *ret_error, size_t error_size);     /* double */
+int value_flag(const char *text, void *field, char *ret_error, size_t error_size); /* bool */
+int value_text(const char *text, void *field, char *ret_error, size_t error_size); /* char * */
+int value_size(const char *text, void *field, char *ret_error, size_t error_size); /* double */
+/* The same of a cache, which has a line of MTL_LINE_BYTES at least; and a list of such. */
+int value_cache_size(const char *text, void *field, char *ret_error, size_t error_size);
+int value_cache_sizes(const char *text, void *field, char *ret_error, size_t error_size);
+/* Is a cache of so many bytes none, because it is less than one line? -EINVAL and why. */
+int line_check(double bytes, double line_bytes, char *ret_error, size_t error_size);
 int value_seconds(const char *text, void *field, char *ret_error, size_t error_size);  /* double */
 int value_duration(const char *text, void *field, char *ret_error, size_t error_size); /* > 0 */
 int value_rung(const char *text, void *field, char *ret_error, size_t error_size);     /* char * */

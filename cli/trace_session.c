@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "option_values.h"
 #include "trace_memory.h"
 #include "trace_shortage.h"
 
@@ -52,6 +53,11 @@ int trace_session_open(
 	facts->bytes = facts->addresses || facts->line_bytes > 1;
 	facts->memory_bytes = facts->format == TRACE_TOKENS ? half(memory) : memory;
 	session.memory_bytes = memory;
+	if (options->sizes.n &&
+	        line_check(options->sizes.values[0], facts->line_bytes, error, sizeof(error)) < 0) {
+		trace_session_done(&session);
+		return complain(MTL_USAGE, "trace: --sizes: %s", error);
+	}
 	if (options->instructions && !trace_format_has_code(facts->format)) {
 		trace_session_done(&session);
 		return complain(MTL_USAGE,

@@ -183,15 +183,15 @@ static char *report_of(struct curve_fixture *fixture, unsigned parts)
 	char *text = NULL;
 	FILE *file = open_text(&text);
 
-	assert_int_equal(
-	        curve_report(file, &fixture->curve, &fixture->origin, &plain, parts), 0);
+	assert_int_equal(curve_report(file, &fixture->curve, &fixture->origin, &plain, parts), 0);
 	fclose(file);
 	return text;
 }
 
 static void a_change_of_phase_is_said(void **state)
 {
-	static const char once[] = "changed 3.1 s ago (it grew): the window holds what came since\n";
+	static const char once[] =
+	        "changed 3.1 s ago (it grew): the window holds what came since\n";
 	struct curve_fixture fixture;
 	_cleanup_free_ char *one = NULL, *often = NULL, *old = NULL;
 
@@ -263,8 +263,7 @@ static void a_footprint_claims_no_window_it_has_not_seen(void **state)
 	fixture.curve.footprint_window_seconds = 0.5;
 	longer = report_of(&fixture, 0);
 	assert_non_null(strstr(longer, "footprint: 4M in 1 ms,"));
-	assert_non_null(strstr(longer,
-	        " 16M within 500 ms, the longest window watched\n"));
+	assert_non_null(strstr(longer, " 16M within 500 ms, the longest window watched\n"));
 	assert_null(strstr(longer, "in 1 s"));
 	fixture.curve.footprint_window_seconds = 1.5e-3;
 	nearly = report_of(&fixture, 0);
@@ -349,12 +348,12 @@ static void options_are_read(void **state)
 
 	(void)state;
 	assert_int_equal(
-	        parse(COMMAND_CURVE, "77 --json --sizes 8M,512K,8M,1 --reference 2M --wait 3",
+	        parse(COMMAND_CURVE, "77 --json --sizes 8M,512K,8M,64 --reference 2M --wait 3",
 	                &options, error),
 	        8);
 	assert_true(options.json);
 	assert_int_equal(options.sizes.n, 3);
-	assert_float_equal(options.sizes.values[0], 1, 0);
+	assert_float_equal(options.sizes.values[0], 64, 0);
 	assert_float_equal(options.sizes.values[2], 8 * FIXTURE_MI, 0);
 	assert_float_equal(options.reference, 2 * FIXTURE_MI, 0);
 	assert_float_equal(options.wait, 3, 0);
@@ -385,6 +384,9 @@ static void wrong_usage_is_named(void **state)
 	        {COMMAND_CURVE, "--sizes", "--sizes needs a value"},
 	        {COMMAND_CURVE, "--sizes 1M,", "'' is not a size"},
 	        {COMMAND_CURVE, "--sizes 1M,2Q", "'2Q' is not a size"},
+	        {COMMAND_CURVE, "--sizes 8M,3", "3 is less than one line of 64 bytes"},
+	        {COMMAND_EXPORT, "--sizes 63", "for kilobytes write 63K"},
+	        {COMMAND_RUN, "--reference 3 x", "less than one line"},
 	        {COMMAND_CURVE, "--windows 0", "too short"},
 	        {COMMAND_CURVE, "--json --csv", "--json and --csv do not go together"},
 	        {COMMAND_CURVE, "--watch --csv", "--json for a stream"},

@@ -281,8 +281,8 @@ static void a_curve_has_this_shape(void **state)
 	        "0.33333333333333331}],\"format\":\"tokens\",\"skipped\":0}\n");
 	assert_string_equal(say_trace("--csv --sizes 2,4 abc")->output,
 	        "size_bytes,fill_time_accesses,miss_ratio\n2,2,1\n4,,0.333333333333\n");
-	assert_string_equal(say_trace("--csv --sizes 32,64,96,192 --line-size 64 abc")->output,
-	        "size_bytes,fill_time_accesses,miss_ratio\n32,0.5,1\n64,1,1\n96,1.5,1\n"
+	assert_string_equal(say_trace("--csv --sizes 64,96,192 --line-size 64 abc")->output,
+	        "size_bytes,fill_time_accesses,miss_ratio\n64,1,1\n96,1.5,1\n"
 	        "192,,0.333333333333\n");
 }
 
@@ -597,6 +597,8 @@ static void mistakes_are_explained(void **state)
 	        {"--method shards:0.000001 abc", MTL_FAILED, "has sampled nothing of"},
 	        {"code", MTL_FAILED, "--instructions"},
 	        {"--format lackey abc", MTL_FAILED, "1"},
+	        {"--sizes 1M,32 --line-size 64 abc", MTL_USAGE,
+	                "--sizes: 32 is less than one line of 64 bytes"},
 	        {"--sizes 0 abc", MTL_USAGE, "size '0' is out of range"},
 	        {"--method fast abc", MTL_USAGE, "exact, footprint, aet, statstack, shards:R or"},
 	        {"--method shards:0 abc", MTL_USAGE, "shards:0.01"},

@@ -44,6 +44,11 @@ static void cell_seconds(struct json_object *object, const char *key, char *ret_
 	seconds_format(object_number(object, key), ret_text);
 }
 
+static void cell_duration(struct json_object *object, const char *key, char *ret_text)
+{
+	duration_format(object_number(object, key), ret_text);
+}
+
 static void cell_target_percent(struct json_object *object, const char *key, char *ret_text)
 {
 	char share[NUMBER_TEXT];
@@ -66,7 +71,7 @@ static void cell_core_percent(struct json_object *object, const char *key, char 
 static const struct property properties[] = {
         {"version", NULL, "version", cell_text},
         {"pid", NULL, "pid", cell_count},
-        {"uptime_seconds", NULL, "up for", cell_seconds},
+        {"uptime_seconds", NULL, "up for", cell_duration},
         {"rung", NULL, "rung", cell_text},
         {"reason", NULL, "reason", cell_text},
         {"method", "calibration", "method", cell_text},
@@ -126,21 +131,31 @@ static bool has_value(struct json_object *status, const struct property *propert
 	return json_object_object_get_ex(object, property->key, &value) && value;
 }
 
+/* The period of a clock is in nanoseconds. */
+static char *period_text(struct json_object *event, char *ret_text)
+{
+	double period = object_number(event, "period");
+	const char *name = object_text(event, "event"), *clock = strstr(name, "-clock");
+
+	return clock && strcmp(clock, "-clock") == 0 ? seconds_format(period * 1e-9, ret_text)
+	                                             : ratio_format(period, ret_text);
+}
+
 /* page-faults: 1200 of 1250 addresses used, 50 lost; one in 101, throttled 3 times, starved 10 % */
 static int add_event(struct table *table, struct json_object *event)
 {
 	double samples = object_number(event, "samples") - object_number(event, "foreign");
 	double throttled = object_number(event, "throttled");
 	double starved = object_number(event, "starved");
-	char text[CELL], title[CELL], name[CELL / 2];
+	char text[CELL], title[CELL], name[CELL / 2], period[NUMBER_TEXT];
 	const char *cells[] = {title, text};
 	int n;
 
 	printable(object_text(event, "event"), name, sizeof(name));
 	snprintf(title, sizeof(title), "addresses of %s", name);
-	n = snprintf(text, sizeof(text), "%.0f of %.0f used, %.0f lost, %.0f unseen; one in %.0f",
+	n = snprintf(text, sizeof(text), "%.0f of %.0f used, %.0f lost, %.0f unseen; one in %s",
 	        object_number(event, "delivered"), samples, object_number(event, "lost"),
-	        object_number(event, "unseen"), object_number(event, "period"));
+	        object_number(event, "unseen"), period_text(event, period));
 	if (throttled > 0)
 		n += snprintf(text + n, sizeof(text) - n, "; throttled %.0f times", throttled);
 	if (starved > 0.01)

@@ -185,6 +185,29 @@ int pid_parse(const char *text, int *ret_pid, char *ret_error, size_t error_size
 	return 0;
 }
 
+char *duration_format(double seconds, char *ret_text)
+{
+	static const struct {
+		double seconds, part;
+		const char *unit, *part_unit;
+	} scales[] = {{86400, 3600, "d", "h"}, {3600, 60, "h", "min"}, {60, 1, "min", "s"}};
+
+	for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++) {
+		double parts = round(seconds / scales[i].part);
+		double in_one = scales[i].seconds / scales[i].part;
+
+		if (!(parts >= in_one) || isinf(seconds))
+			continue;
+		if (fmod(parts, in_one) == 0)
+			snprintf(ret_text, NUMBER_TEXT, "%.0f %s", parts / in_one, scales[i].unit);
+		else
+			snprintf(ret_text, NUMBER_TEXT, "%.0f %s %.0f %s", floor(parts / in_one),
+			        scales[i].unit, fmod(parts, in_one), scales[i].part_unit);
+		return ret_text;
+	}
+	return seconds_format(seconds, ret_text);
+}
+
 char *time_format(time_t time, char *ret_text)
 {
 	struct tm local;

@@ -30,6 +30,9 @@ int pid_parse(const char *text, int *ret_pid, char *ret_error, size_t error_size
 #define percent_format mtl_percent_format
 #define ratio_format mtl_ratio_format
 
+/* "50 us", "30 s", "5 min 20 s", "2 h", "3 d 4 h", likewise: how long something has been. */
+char *duration_format(double seconds, char *ret_text);
+
 /* "2026-11-30 12:03:05", as clocks here have it, into NUMBER_TEXT bytes, which it returns. */
 char *time_format(time_t time, char *ret_text);
 

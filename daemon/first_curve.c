@@ -17,6 +17,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "words.h"
+
 #define RECENT 10.0
 #define NOTE_SECONDS 1.0
 #define SEEN 4
@@ -68,9 +70,10 @@ static double by_plan(
 {
 	double cpus = facts->arrivals.cpu_seconds / facts->arrivals.wall_seconds;
 	double each = (1 / facts->pace + facts->watch_seconds) / cpus;
+	char pace[NUMBER_TEXT];
 
-	snprintf(ret_basis, size, "at a pace of %.3g a CPU second planned, on %.2g CPUs",
-	        facts->pace, cpus);
+	snprintf(ret_basis, size, "at a pace of %s a CPU second planned, on %.2g CPUs",
+	        mtl_ratio_format(facts->pace, pace), cpus);
 	return unless_silent(facts, fmax(each, facts->arrivals.each),
 	        facts->watch_seconds / cpus + missing * each, ret_basis, size);
 }
@@ -79,8 +82,10 @@ static double as_seen(
         const struct first_curve_facts *facts, double missing, char *ret_basis, size_t size)
 {
 	double rate = facts->arrivals.observations / facts->arrivals.wall_seconds;
+	char text[NUMBER_TEXT];
 
-	snprintf(ret_basis, size, "at %.3g observations a second of late", rate);
+	snprintf(ret_basis, size, "at %s observations a second of late",
+	        mtl_ratio_format(rate, text));
 	return unless_silent(facts, facts->arrivals.each, missing / rate, ret_basis, size);
 }
 

@@ -18,6 +18,7 @@
 #include "pmu.h"
 #include "pmu_trial.h"
 #include "proc.h"
+#include "words.h"
 
 static void refuse(struct ladder_outcome *outcome, const char *reason, const char *fix)
 {
@@ -79,11 +80,13 @@ static void give_up(struct instrument *instrument)
 static void describe(const struct instrument *instrument, struct ladder_outcome *outcome)
 {
 	const struct calibration *calibration = &instrument->calibration;
+	char cost[NUMBER_TEXT];
 
 	outcome->works = true;
 	snprintf(outcome->reason, sizeof(outcome->reason),
-		"%u debug registers (method %s) fire once for each arm; a trap costs a target %.3g us%s",
-		calibration->slots, instrument_method(instrument), calibration->trap_seconds * 1e6,
+		"%u debug registers (method %s) fire once for each arm; a trap costs a target %s%s",
+		calibration->slots, instrument_method(instrument),
+		mtl_seconds_format(calibration->trap_seconds, cost),
 		code_heat_possible() ? "; without a PMU, decoded samples of the clock say where to look" :
 				       "; without a PMU, only what was touched says where to look: "
 				       "libZydis is missing (install libzydis4.0)");

@@ -550,14 +550,19 @@ static void an_empty_list_says_what_to_do(void **state)
 	assert_non_null(strstr(fixture->output, "mtl track PID"));
 }
 
+#define EVENT(name, period)                                                                        \
+	"{\"event\":\"" name "\",\"period\":" period                                               \
+	",\"samples\":9,\"delivered\":8,\"foreign\":0,"                                            \
+	"\"lost\":1,\"unseen\":0,\"throttled\":0,\"starved\":0}"
 #define STATUS                                                                                     \
-	"{\"version\":\"1\",\"pid\":5,\"uptime_seconds\":3.5,\"rung\":\"none\","                   \
+	"{\"version\":\"1\",\"pid\":5,\"uptime_seconds\":1040000,\"rung\":\"none\","               \
 	"\"reason\":\"no CAP_BPF\",\"calibration\":null,\"max_overhead\":0.01,"                    \
 	"\"max_daemon_cpu\":0.01,\"daemon_cpu\":null,\"processes\":0,\"max_processes\":64,"        \
 	"\"cgroups\":[{\"cgroup\":\"/a.slice\",\"members\":5,\"tracked\":3,\"reason\":"            \
 	"\"max_processes (3) are tracked\"},{\"cgroup\":\"/b\",\"members\":0,\"tracked\":0,"       \
 	"\"reason\":null}],"                                                                       \
-	"\"lost\":0,\"clients\":1}"
+	"\"address_samples\":[" EVENT("task-clock", "20000003") "," EVENT(                         \
+	        "page-faults", "101") "],\"lost\":0,\"clients\":1}"
 
 static void a_status_without_calibration_is_told(void **state)
 {
@@ -571,6 +576,9 @@ static void a_status_without_calibration_is_told(void **state)
 
 	assert_int_equal(run(fixture, script, command_status, &options), MTL_DONE);
 	assert_non_null(strstr(fixture->output, "no CAP_BPF"));
+	assert_non_null(strstr(fixture->output, "12 d 1 h"));
+	assert_non_null(strstr(fixture->output, "8 of 9 used, 1 lost, 0 unseen; one in 20 ms\n"));
+	assert_non_null(strstr(fixture->output, "unseen; one in 101\n"));
 	assert_non_null(strstr(fixture->output, "1 % of a target's CPU time"));
 	assert_null(strstr(fixture->output, "trap"));
 	assert_non_null(strstr(fixture->output,

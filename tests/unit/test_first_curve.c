@@ -61,6 +61,7 @@ static void it_is_known_or_not(void **state)
 static void a_plan_counts_before_observations_do(void **state)
 {
 	struct first_curve_facts facts = at_first(60);
+	char basis[96];
 
 	(void)state;
 	facts.pace = 10;
@@ -68,6 +69,11 @@ static void a_plan_counts_before_observations_do(void **state)
 	is_told(&facts, 24.2, "at a pace of 10 a CPU second planned, on 0.5 CPUs");
 	go_on(&facts, 10, 0, 0.5);
 	is_told(&facts, NAN, "no observation has come for 12 s");
+	facts = at_first(6000);
+	facts.pace = 2330;
+	go_on(&facts, 2, 0, 0.5);
+	is_told(&facts, first_curve_seconds(&facts, basis, sizeof(basis)),
+	        "at a pace of 2330 a CPU second planned, on 0.5 CPUs");
 }
 
 static void what_came_of_late_goes_on(void **state)

@@ -226,10 +226,27 @@ static void nothing_overflows_its_text(void **state)
 	}
 }
 
+static void durations_are_told(void **state)
+{
+	static const struct {
+		double seconds;
+		const char *text;
+	} cases[] = {{0, "0 s"}, {0.00005, "50 us"}, {59.4, "59.4 s"}, {60, "1 min"},
+	        {320, "5 min 20 s"}, {3599.7, "1 h"}, {7200, "2 h"}, {7500, "2 h 5 min"},
+	        {86399, "1 d"}, {273600, "3 d 4 h"}, {1e8, "1157 d 10 h"}, {NAN, "-"},
+	        {INFINITY, "never"}};
+	char text[NUMBER_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(duration_format(cases[i].seconds, text), cases[i].text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(sizes_are_read),
+	        cmocka_unit_test(durations_are_told),
 	        cmocka_unit_test(what_is_no_size_is_refused),
 	        cmocka_unit_test(sizes_out_of_range_say_so),
 	        cmocka_unit_test(parts_of_bytes_are_refused),

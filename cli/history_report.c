@@ -2,8 +2,9 @@
 /*
  * The last hour of a process: a row an entry, newest last, and plots with time to the right.
  *
- * curve_plot_as() has a logarithmic axis. Time in minutes before now goes in as a power of two, so
- * that the axis is linear in minutes and ticks stand at whole ones. What is not known is NAN and
+ * curve_plot_as() has a logarithmic axis. Time in minutes before now (of a short history in tens of
+ * seconds) goes in as a power of two, so that the axis is linear in them and ticks stand at whole
+ * ones. What is not known is NAN and
  * leaves a gap, and so is what was not looked at: it stands beside each entry.
  */
 
@@ -28,6 +29,9 @@ DEFINE_CLEANUP(struct mtl_history, mtl_history_free)
 #define SIZES_SHOWN 16
 #define FIXED 3 /* columns before those of the sizes */
 #define GAP 1e-6
+#define MINUTE 60.0
+#define TEN_SECONDS 10.0
+#define SHORT_SECONDS 150 /* has too few whole minutes to stand on an axis */
 
 /* --- CSV */
 
@@ -82,7 +86,7 @@ static int add_row(
 	char texts[FIXED + SIZES_SHOWN][CELL];
 	const char *cells[FIXED + SIZES_SHOWN + 1];
 
-	seconds_format(e->seconds_ago, texts[0]);
+	duration_format(e->seconds_ago, texts[0]);
 	seconds_format(e->cpu_seconds, texts[1]);
 	value_cell(&e->footprint, size_format, texts[2]);
 	for (size_t i = 0; i < history->n_sizes; i++)
@@ -138,21 +142,38 @@ static bool is_any_known(const struct mtl_history *history)
 	return known;
 }
 
-static double minutes_of(const struct mtl_history_entry *entry)
+/* No misses at all, for sure: an empty frame would not say so. */
+static bool is_nothing(const struct mtl_history *history, size_t which, bool footprint)
 {
-	return -entry->seconds_ago / 60;
+	for (size_t i = 0; i < history->n_entries; i++)
+		if (value_of(&history->entries[i], which, footprint)->high > 0)
+			return false;
+	return true;
+}
+
+static bool is_short(const struct mtl_history *history)
+{
+	const struct mtl_history_entry *first = history->entries;
+
+	return first->seconds_ago + first->wall_seconds < SHORT_SECONDS;
 }
 
 static char *minutes_text(double size, char *ret_text)
 {
-	snprintf(ret_text, NUMBER_TEXT, "%.0f min", round(log2(size)));
+	snprintf(ret_text, NUMBER_TEXT, "%.0f min", round(log2(size)) + 0.0);
 	return ret_text;
 }
 
-static struct mtl_curve_point point_at(double minutes, const struct mtl_history_value *value)
+static char *seconds_text(double size, char *ret_text)
+{
+	snprintf(ret_text, NUMBER_TEXT, "%.0f s", round(log2(size)) * TEN_SECONDS + 0.0);
+	return ret_text;
+}
+
+static struct mtl_curve_point point_at(double time, const struct mtl_history_value *value)
 {
 	return (struct mtl_curve_point){
-	        .size_bytes = exp2(minutes),
+	        .size_bytes = exp2(time),
 	        .misses_per_second = value->value,
 	        .low = value->low,
 	        .high = value->high,
@@ -160,9 +181,9 @@ static struct mtl_curve_point point_at(double minutes, const struct mtl_history_
 }
 
 /* An entry is as wide as its time; what lies between two of them is unknown. which: of the sizes,
- * or all of them for the footprint. */
+ * or all of them for the footprint. unit: seconds that are 1 on the axis. */
 static size_t points_of(const struct mtl_history *history, size_t which, bool footprint,
-        struct mtl_curve_point *ret_points)
+        double unit, struct mtl_curve_point *ret_points)
 {
 	static const struct mtl_history_value unknown = {NAN, NAN, NAN};
 	size_t n = 0;
@@ -170,9 +191,9 @@ static size_t points_of(const struct mtl_history *history, size_t which, bool fo
 	for (size_t i = 0; i < history->n_entries; i++) {
 		const struct mtl_history_entry *e = &history->entries[i];
 		const struct mtl_history_value *value = value_of(e, which, footprint);
-		double end = minutes_of(e), begin = end - e->wall_seconds / 60;
+		double end = -e->seconds_ago / unit, begin = end - e->wall_seconds / unit;
 
-		if (n > 0 && begin > log2(ret_points[n - 1].size_bytes) + 1.0 / 60)
+		if (n > 0 && begin > log2(ret_points[n - 1].size_bytes) + 1 / unit)
 			ret_points[n++] = point_at(begin - GAP, &unknown);
 		ret_points[n++] = point_at(begin + GAP, value);
 		ret_points[n++] = point_at(end, value);
@@ -185,10 +206,11 @@ static int plot_one(const struct mtl_history *history, size_t which, bool footpr
 {
 	_cleanup_free_ struct mtl_curve_point *points =
 	        calloc(3 * history->n_entries + 1, sizeof(*points));
-	char caption[CELL] = "footprint (minutes before now)", size[NUMBER_TEXT];
+	bool brief = is_short(history);
+	char caption[CELL], size[NUMBER_TEXT];
 	struct curve_look look = {
 	        .caption = caption,
-	        .size_text = minutes_text,
+	        .size_text = brief ? seconds_text : minutes_text,
 	        .value_text = footprint ? size_format : NULL,
 	};
 	struct mtl_curve curve = {.points = points};
@@ -198,10 +220,17 @@ static int plot_one(const struct mtl_history *history, size_t which, bool footpr
 	if (!is_known(history, which, footprint))
 		return 0;
 	putchar('\n');
-	curve.n_points = points_of(history, which, footprint, points);
-	if (!footprint)
+	curve.n_points = points_of(history, which, footprint, brief ? TEN_SECONDS : MINUTE, points);
+	if (footprint)
+		snprintf(caption, sizeof(caption), "footprint (%s before now)",
+		        brief ? "seconds" : "minutes");
+	else
 		snprintf(caption, sizeof(caption), "misses per second of CPU time at %s",
 		        size_format(history->sizes[which], size));
+	if (is_nothing(history, which, footprint)) {
+		printf("%s: none in all of these times\n", caption);
+		return 0;
+	}
 	return curve_plot_as(stdout, &curve, &look, terminal);
 }
 
@@ -240,7 +269,7 @@ static int fill_series(const struct mtl_history *history, size_t which, struct p
 	series->sizes = numbers;
 	if (!points || !numbers)
 		return -ENOMEM;
-	series->n = points_of(history, which, false, points);
+	series->n = points_of(history, which, false, MINUTE, points);
 	for (size_t i = 0; i < series->n; i++) {
 		numbers[i] = log2(points[i].size_bytes);
 		numbers[n + i] = points[i].misses_per_second;

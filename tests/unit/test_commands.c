@@ -307,6 +307,8 @@ static void a_history_draws_only_what_is_known(void **state)
 	        {ASK_HISTORY, HISTORY("null", "null") "\0"}, {NULL, NULL}};
 	static const struct step known[] = {
 	        {ASK_HISTORY, HISTORY("1048576.0", "null") "\0"}, {NULL, NULL}};
+	static const struct step none[] = {
+	        {ASK_HISTORY, HISTORY("1048576.0", "0.0") "\0"}, {NULL, NULL}};
 	struct fixture *fixture = *state;
 	struct options options = plain_options();
 
@@ -315,11 +317,15 @@ static void a_history_draws_only_what_is_known(void **state)
 	assert_non_null(strstr(fixture->output, "too few observations"));
 	assert_non_null(strstr(fixture->output, "\n\nnothing to draw: in none of these times was "
 	                                        "there a curve\n"));
-	assert_null(strstr(fixture->output, "minutes before now"));
+	assert_null(strstr(fixture->output, "before now"));
 	assert_int_equal(run(fixture, known, command_curve, &options), MTL_DONE);
-	assert_non_null(strstr(fixture->output, "footprint (minutes before now)"));
+	assert_non_null(strstr(fixture->output, "footprint (seconds before now)"));
+	assert_non_null(strstr(fixture->output, "-10 s"));
+	assert_null(strstr(fixture->output, " min"));
 	assert_null(strstr(fixture->output, "misses per second of CPU time at"));
 	assert_null(strstr(fixture->output, "nothing to draw"));
+	assert_int_equal(run(fixture, none, command_curve, &options), MTL_DONE);
+	assert_non_null(strstr(fixture->output, "CPU time at 4M: none in all of these times\n"));
 }
 
 /* There will be no more, so nobody waits for them, whatever --wait says. */

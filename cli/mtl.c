@@ -64,8 +64,8 @@ static void print_help(void)
 	printf("\n");
 	options_print(stdout, COMMAND_GLOBAL);
 	printf("\n`mtl COMMAND --help` tells the options of a command.\n"
-	       "Exit status: 0 done, 1 failed, 2 wrong usage, 3 not enough observations yet,\n"
-	       "4 sampling impossible here.\n");
+	       "Exit status: 0 done, 1 failed, 2 wrong usage, 3 not enough observations yet or\n"
+	       "too uncertain to advise, 4 sampling impossible here.\n");
 }
 
 static void print_command_help(const struct command *command)

@@ -70,7 +70,7 @@ BPF_SRC := $(wildcard bpf/*.bpf.c)
 TESTS := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 FUZZERS := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/fuzz_*.c))
 # programs of tests/unit that are run by hand or by scripts
-PLAYERS := play_trace play_intervals play_accuracy
+PLAYERS := play_trace play_intervals play_accuracy play_real
 SKELETONS := $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(BPF_SRC))
 # what `mtl export` serves as a page, as strings in one header
 PAGE := index.html page.css page.js chart.js icon.svg
@@ -97,6 +97,7 @@ EXTRA_fuzz_message := fake_manager
 EXTRA_play_trace := played
 EXTRA_play_intervals := programs study
 EXTRA_play_accuracy := programs timed
+EXTRA_play_real := programs timed traced
 EXTRA_test_deadlines := programs timed
 EXTRA_test_intervals := programs study
 EXTRA_test_reuse_times := played
@@ -114,7 +115,7 @@ RUNS := check check-export check-browser check-unit check-doctor check-simulated
 	check-accuracy-simulated check-trace check-share check-stub check-probe check-top check-manual check-live \
 	check-accuracy check-coverage-live check-big check-followed check-reuse check-phases check-kernels check-systemd bench \
 	bench-trace load soak demo
-.PHONY: $(RUNS) all check-library check-layers check-docs bench-real fuzz format deb install uninstall clean \
+.PHONY: $(RUNS) all check-library check-layers check-docs bench-real bench-real-simulated fuzz format deb install uninstall clean \
 	help force deps $(DEPS)
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -308,6 +309,8 @@ bench: $(LIVE) | deps-check
 	$(Q)tests/bench/run.sh
 bench-real: $(LIVE) $(BUILD)/tests/bench/memory_trace.so | deps-check
 	$(Q)tests/bench/real.sh
+bench-real-simulated: $(BUILD)/unit/play_real $(BUILD)/tests/bench/memory_trace.so | deps-check
+	$(Q)tests/bench/real_simulated.sh
 $(BUILD)/tests/bench/memory_trace.so: tests/bench/memory_trace.c
 	$(Q)mkdir -p $(@D)
 	@echo '  CC       $@'
@@ -428,6 +431,7 @@ help:
 		'check-systemd  installed, in a container booted with systemd' \
 		'bench          bench-trace, then slowdown of watched programs, cost of mtld' \
 		'bench-real     live curves of real programs beside exact ones' \
+		'bench-real-simulated the same programs recorded, and mtld simulated: a minute, not hours' \
 		'bench-trace    speed and accuracy of mtl trace' \
 		'load           200 clients ask for a minute, 20 never read: times, memory, tracking (root)' \
 		'soak           everything comes and goes for 20 minutes: memory and descriptors (SOAK_MINUTES=n, root)' \

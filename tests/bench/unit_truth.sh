@@ -15,6 +15,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/bench/units.sh
+. tests/bench/trace_units.sh
 packaging/build-deps.sh bench >&2
 build=$(realpath "${MTL_BUILD:-build}")
 mkdir -p "$1"
@@ -30,33 +31,6 @@ make_inputs "$work"
 # one size every factor of sqrt(2) from 4 KiB to 64 MiB
 sizes() { awk 'BEGIN { for (i = 24; i <= 52; i++) print int(2 ^ (i / 2) / 64 + 0.5) * 64 }' | paste -sd, -; }
 
-traced_run() { # COMMAND...
-    program=$(command -v "$1")
-    shift
-    qemu-x86_64 -cpu max -plugin "$build/tests/bench/memory_trace.so,out=$work/trace" "$program" "$@"
-}
-
-ready() {
-    for _ in $(seq 600); do
-        [ "$(redis-cli -s "$work/redis.sock" ping 2>/dev/null)" != PONG ] || return 0
-        sleep 0.2
-    done
-    echo "unit_truth.sh: redis-server does not answer" >&2
-    return 1
-}
-
-served() { # N
-    redis_socket=$work/redis.sock
-    # shellcheck disable=SC2046
-    eval traced_run $(unit_command redis-server "$1") >/dev/null &
-    server=$!
-    ready
-    feed_units "$1"
-    redis-cli -s "$redis_socket" shutdown nosave 2>/dev/null || true
-    wait $server
-    server=
-}
-
 curve_by() { # METHOD: of the trace on standard input
     "$build/mtl" trace - --format u64 --json --method "$1" --sizes "$(sizes)"
 }
@@ -68,15 +42,7 @@ traced() { # PROGRAM N: the exact curve of N units, and that by their footprint
     second=$!
     tee "$work/again" <"$work/trace" | curve_by exact >"$work/$2.json" &
     reader=$!
-    (
-        cd "$work"
-        if [ "$1" = redis-server ]; then
-            served "$2"
-        else
-            # shellcheck disable=SC2046
-            eval traced_run $(unit_command "$1" "$2") >/dev/null
-        fi
-    )
+    trace_units "$1" "$2"
     wait $reader
     wait $second
 }

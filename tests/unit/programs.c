@@ -86,6 +86,11 @@ static void touch_hot(uint64_t *random, uint64_t line, double touched[MTL_WORDS_
 		touched[k] = -log(sim_uniform(random)) * HOT_PERIOD * MTL_WORDS_PER_LINE;
 }
 
+static uint64_t told_of_hot(uint64_t *random)
+{
+	return (uint64_t)(sim_uniform(random) * HOT);
+}
+
 static double hot_footprint(double window)
 {
 	return HOT * -expm1(-window / HOT_PERIOD);
@@ -271,7 +276,7 @@ const struct program programs[] = {
                         16 / 17.0},
                 .window = {1e-4, 1e-3, 1e-2, 0.04}},
         {.name = "hot in cold", HOT_QUESTIONS},
-        {.name = "hot in cold, told", .told = true, HOT_QUESTIONS},
+        {.name = "hot in cold, told", .told = told_of_hot, HOT_QUESTIONS},
 };
 const size_t n_programs = sizeof(programs) / sizeof(*programs);
 
@@ -305,6 +310,11 @@ static int fake_heap(unsigned pid, double lines)
 	return fake_file(path, maps) < 0 ? -EIO : 0;
 }
 
+int program_begin(const struct program *program)
+{
+	return fake_heap(pid_of(program), program->resident);
+}
+
 int programs_begin(void)
 {
 	int r = fake_root_new(NULL) < 0 ? -errno : 0;
@@ -312,7 +322,7 @@ int programs_begin(void)
 	zipf_begin();
 	for (size_t i = 0; r >= 0 && i < n_programs; i++)
 		if (i == 0 || pid_of(&programs[i]) != pid_of(&programs[i - 1]))
-			r = fake_heap(pid_of(&programs[i]), programs[i].resident);
+			r = program_begin(&programs[i]);
 	return r;
 }
 
@@ -377,6 +387,25 @@ double program_relative_error(const struct program *program, const struct mtl_cu
 		error += fabs(p->relative_miss_ratio - truth) / (double)curve->n_points;
 	}
 	return error;
+}
+
+double program_error_from(
+        const struct program *program, const struct mtl_curve *curve, double bytes)
+{
+	double error = 0, first = 0, truth = 0;
+	unsigned n = 0;
+
+	for (size_t i = 0; i < curve->n_points; i++) {
+		const struct mtl_curve_point *p = &curve->points[i];
+		double misses = lru_misses(program, p->size_bytes / MTL_LINE_BYTES);
+
+		if (p->below_resolution || p->size_bytes < bytes)
+			continue;
+		if (n++ == 0)
+			first = p->misses_per_second, truth = misses;
+		error += fabs(p->misses_per_second / first - misses / truth);
+	}
+	return error / n;
 }
 
 const struct program *program_named(const char *name)
@@ -452,11 +481,11 @@ static uint64_t first_line(const struct program *program)
 static int tell(struct observer *observer)
 {
 	const struct program *program = observer->program;
-	uint64_t line = (uint64_t)(sim_uniform(&observer->random) * program->lines);
 
 	if (!program->told)
 		return 0;
-	return planner_heat(observer->planner, (first_line(program) + line) * MTL_LINE_BYTES, 1);
+	return planner_heat(observer->planner,
+	        (first_line(program) + program->told(&observer->random)) * MTL_LINE_BYTES, 1);
 }
 
 /* The planner chooses the line and its words. */

@@ -22,8 +22,9 @@ struct program {
 	const char *name;
 	double lines;    /* it touches */
 	double resident; /* lines resident; more than `lines`: drawn by the planner */
-	bool told; /* the planner is told of a line in use at every draw, as by samples of the clock
-	            */
+	/* A line in use that the planner is told of at every draw, as by samples of the clock; NULL:
+	 * it is told nothing. */
+	uint64_t (*told)(uint64_t *random);
 	double longest;    /* deadline, seconds, as mtld's deadlines come to be for it */
 	double resolution; /* seconds */
 	double reference;  /* bytes: of relative miss ratios; 0: 1 MiB, as with mtld where L2 is not
@@ -43,6 +44,9 @@ extern const size_t n_programs;
 /* What is needed before observing and afterwards; 0 or a negative errno. */
 int programs_begin(void);
 void programs_end(void);
+
+/* Another program than those above: what is needed besides, after programs_begin(). */
+int program_begin(const struct program *program);
 
 /* The same as fixtures of a group of tests. */
 int programs_setup(void **state);
@@ -72,6 +76,11 @@ double program_reference(const struct program *program);
 
 /* Mean absolute error of the relative miss ratio over the curve's sizes, against true LRU. */
 double program_relative_error(const struct program *program, const struct mtl_curve *curve);
+
+/* The same of misses relative to those at the first size from `bytes` on that is resolved, over sizes
+ * from there on; NAN: none is. */
+double program_error_from(
+        const struct program *program, const struct mtl_curve *curve, double bytes);
 
 /* NULL: there is none. */
 const struct program *program_named(const char *name);

@@ -196,7 +196,7 @@ static double mean_error(const struct timed_terms *terms, unsigned runs)
 /* Zipf after 20 s: 0.08, and 0.11 with deadlines log-uniform whatever the budget pays for. */
 static void short_watches_are_worth_it(void **state)
 {
-	const struct timed_terms ours = {150, NAN}, uniform = {150, 0};
+	const struct timed_terms ours = {.watches = 150, .lean = NAN}, uniform = {.watches = 150};
 	const unsigned runs = sim_runs(16);
 	(void)state;
 

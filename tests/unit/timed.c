@@ -19,6 +19,8 @@ DEFINE_CLEANUP(struct observer, observer_free)
 #define SMALLEST (512 << 10)
 #define LARGEST 0.97
 #define SIZES 32
+#define RESAMPLES 20 /* what is resolved is seen from few */
+#define ROUNDED 1.01 /* what rounding makes of a size, at most */
 /* As daemon/tracked_pace.c and daemon/governor.c have them. */
 #define MOMENTS_PER_WATCH 6
 #define PACE_MAX 1000.0
@@ -49,16 +51,17 @@ static double pace_of(const struct timing *timing)
 }
 
 static int curve_at(const struct timing *timing, double now,
-        const struct mtl_estimate_options *questions, struct mtl_curve **ret_curve)
+        const struct mtl_estimate_options *questions, unsigned resamples,
+        struct mtl_curve **ret_curve)
 {
 	size_t kept = timing->n < STORE_OBSERVATIONS ? timing->n : STORE_OBSERVATIONS;
 	struct mtl_estimate_options options = *questions;
 
 	options.now = now;
-	options.window_seconds = WINDOW;
+	options.window_seconds = timing->terms->window > 0 ? timing->terms->window : WINDOW;
 	options.resolution_seconds = timing->program->resolution;
 	options.accesses_per_second = NAN;
-	options.resamples = 1;
+	options.resamples = resamples;
 	return mtl_curve_from_observations(
 	        timing->seen + timing->n - kept, kept, NULL, 0, &options, ret_curve);
 }
@@ -72,34 +75,55 @@ static void settle(struct timing *timing, double now)
 
 	if (deadlines_due(&timing->deadlines)) {
 		deadlines_questions(&timing->deadlines, CACHE, windows, &size);
-		if (curve_at(timing, now, &questions, &curve) == 0)
+		if (curve_at(timing, now, &questions, 1, &curve) == 0)
 			deadlines_adapt(&timing->deadlines, curve);
 	}
 	afford(timing);
+}
+
+static double known_or_1(double error)
+{
+	return isnan(error) ? 1 : error;
+}
+
+static size_t list_sizes(const struct timing *timing, double ret_sizes[SIZES])
+{
+	const struct timed_terms *terms = timing->terms;
+	double usual = LARGEST * timing->program->lines * MTL_LINE_BYTES;
+	double largest = terms->largest > 0 ? terms->largest * ROUNDED : usual;
+	size_t n = 0;
+
+	for (double size = terms->smallest > 0 ? terms->smallest : SMALLEST;
+	        size < largest && n < SIZES; size *= M_SQRT2)
+		ret_sizes[n++] = size;
+	return n;
 }
 
 static int judge(const struct timing *timing, double now, struct timed *ret_timed)
 {
 	_cleanup_(mtl_curve_freep) struct mtl_curve *curve = NULL;
 	const struct program *program = timing->program;
-	double sizes[SIZES], reference = program->reference > 0 ? program->reference : 1 << 20;
-	struct mtl_estimate_options questions = {.sizes = sizes, .reference_bytes = reference};
+	double sizes[SIZES];
+	struct mtl_estimate_options questions = {.sizes = sizes,
+	        .n_sizes = list_sizes(timing, sizes),
+	        .reference_bytes = program_reference(program)};
 
-	for (double size = SMALLEST; size < LARGEST * program->lines * MTL_LINE_BYTES;
-	        size *= M_SQRT2)
-		sizes[questions.n_sizes++] = size;
 	*ret_timed = (struct timed){.observations = timing->n,
 	        .error = 1,
+	        .to_first = 1,
+	        .to_reference = 1,
 	        .longest = timing->deadlines.now.longest,
 	        .lean = timing->deadlines.now.lean};
-	int r = curve_at(timing, now, &questions, &curve);
+	int r = curve_at(timing, now, &questions, RESAMPLES, &curve);
 	if (r == -ENODATA)
 		return 0;
 	if (r < 0)
 		return r;
 	ret_timed->observations = curve->observations;
-	double error = program_relative_error(program, curve);
-	ret_timed->error = isnan(error) ? 1 : error;
+	ret_timed->error = known_or_1(program_relative_error(program, curve));
+	ret_timed->to_first = known_or_1(program_error_from(program, curve, 0));
+	ret_timed->to_reference = known_or_1(
+	        program_error_from(program, curve, questions.reference_bytes / ROUNDED));
 	return 0;
 }
 

@@ -12,13 +12,18 @@
 struct timed_terms {
 	double watches; /* a CPU second that the budget pays for */
 	double lean;    /* of the deadlines; NAN: as mtld has it */
+	double window;  /* seconds; 0: mtld's default, 60 */
+	/* Bytes, sizes asked for; 0: from 512 KiB, to 0.97 of the program's. */
+	double smallest, largest;
 };
 
 /* What is known after so many CPU seconds. */
 struct timed {
 	size_t observations; /* the estimate was made of */
-	double error; /* mean absolute error of the relative miss ratio, sizes from 512 KiB to 0.97
-	               * of the program's, a factor of sqrt(2) apart; 1: nothing to be said yet */
+	/* Mean absolute errors of the relative miss ratio, sizes a factor of sqrt(2) apart; 1: nothing
+	 * to be said yet. To the reference, over all sizes; to the first that is resolved; to that from
+	 * the reference on. */
+	double error, to_first, to_reference;
 	double longest, lean; /* of the deadlines by then */
 };
 

@@ -64,10 +64,13 @@ static const struct json_field overhead_fields[] = {
         {.name = "daemon", .offset = offsetof(ORIGIN, overhead_daemon), UNKNOWN},
 };
 
+/* A loss below zero is a gain, by chance. */
+#define SIGNED UNKNOWN, .least = -INFINITY
+
 static const struct json_field checked_fields[] = {
-        {.name = "loss", .offset = offsetof(ORIGIN, checked_loss), UNKNOWN},
-        {.name = "low", .offset = offsetof(ORIGIN, checked_low), UNKNOWN},
-        {.name = "high", .offset = offsetof(ORIGIN, checked_high), UNKNOWN},
+        {.name = "loss", .offset = offsetof(ORIGIN, checked_loss), SIGNED},
+        {.name = "low", .offset = offsetof(ORIGIN, checked_low), SIGNED},
+        {.name = "high", .offset = offsetof(ORIGIN, checked_high), SIGNED},
         {.name = "reason", .type = FIELD_STRING, .offset = offsetof(ORIGIN, checked_reason),
          .size = sizeof(((ORIGIN *)0)->checked_reason), .nullable = true},
 };

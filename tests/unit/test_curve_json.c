@@ -60,6 +60,10 @@ static const struct mtl_curve_origin origin = {.pid = 4711,
         .llc_misses_per_second = 2e6,
         .overhead_target = 0.004,
         .overhead_daemon = NAN,
+        .checked_pairs = 12, /* and by chance it was faster while watched */
+        .checked_loss = -0.0012,
+        .checked_low = -0.0051,
+        .checked_high = -0.0003,
         .note = "three watch slots: a debugger holds one"};
 
 static struct json_object *written(
@@ -109,6 +113,10 @@ static void assert_same_origin(const struct mtl_curve_origin *o)
 	assert_true(same(o->llc_misses_per_second, origin.llc_misses_per_second));
 	assert_true(same(o->overhead_target, origin.overhead_target));
 	assert_true(same(o->overhead_daemon, origin.overhead_daemon));
+	assert_int_equal(o->checked_pairs, origin.checked_pairs);
+	assert_true(same(o->checked_loss, origin.checked_loss));
+	assert_true(same(o->checked_low, origin.checked_low));
+	assert_true(same(o->checked_high, origin.checked_high));
 }
 
 static void assert_same_curve(const struct mtl_curve *c)

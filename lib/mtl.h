@@ -69,7 +69,7 @@ struct mtl_curve_point {
 	double low, high;         /* 90 % interval of misses_per_second; low <= misses <= high */
 	double miss_ratio;        /* misses per memory access; NAN when accesses are not counted */
 	double relative_miss_ratio; /* misses(size) / misses(reference); NAN when that is 0 */
-	bool below_resolution;    /* decided by windows shorter than the resolution */
+	bool below_resolution;    /* of no use: size_bytes <= resolution_bytes of the curve */
 };
 
 struct mtl_footprint_point {
@@ -126,6 +126,8 @@ struct mtl_curve {
 	double footprint_bytes;        /* at the longest trusted window */
 	double footprint_window_seconds;
 	double resolution_seconds;
+	/* Footprint at the resolution, or at the shortest window from there on whose footprint rests on
+	 * six touches, if that is longer. */
 	double resolution_bytes;
 	double reference_bytes;
 	double cache_bytes, cache_misses_per_second; /* last-level cache; 0, NAN: unknown */

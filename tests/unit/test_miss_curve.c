@@ -316,6 +316,34 @@ static void all_alike(float touched, double deadline)
 		        .touched = {touched, touched, touched, touched}};
 }
 
+/* 1000 watches of which 200 are touched, one every 20 us: 3 touches say nothing of a size, 30 do. */
+static void few_touches_resolve_little(void **state)
+{
+	struct mtl_estimate_options options = sim_options();
+	struct mtl_curve *curve;
+	double lines = 1e5, sizes[] = {0.003 * lines * MTL_LINE_BYTES, 0.03 * lines * MTL_LINE_BYTES};
+	(void)state;
+
+	options.sizes = sizes;
+	options.n_sizes = 2;
+	for (unsigned i = 0; i < 1000; i++) {
+		float touched = i < 200 ? 2e-5f * (float)(i + 1) : INFINITY;
+
+		observations[i] = (struct mtl_observation){.moment = i * 0.01,
+		        .deadline = 0.02,
+		        .weight = lines,
+		        .slots = 4,
+		        .touched = {touched, touched, touched, touched}};
+	}
+	curve = curve_of(1000, NULL, 0, &options);
+	assert_true(curve->points[0].below_resolution);
+	assert_false(curve->points[1].below_resolution);
+	assert_true(curve->resolution_bytes > 0.005 * lines * MTL_LINE_BYTES);
+	assert_true(curve->resolution_seconds == options.resolution_seconds);
+	check_points(curve);
+	mtl_curve_free(curve);
+}
+
 static void extremes(void **state)
 {
 	struct mtl_estimate_options options = sim_options();
@@ -525,6 +553,7 @@ int main(void)
 	        cmocka_unit_test(streams_miss_what_is_born),
 	        cmocka_unit_test(bursts_of_births_widen),
 	        cmocka_unit_test(anything_gives_a_curve),
+	        cmocka_unit_test(few_touches_resolve_little),
 	        cmocka_unit_test(extremes),
 	        cmocka_unit_test(ratios_say_of_what),
 	        cmocka_unit_test(windows_beyond_trust),

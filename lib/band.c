@@ -27,7 +27,7 @@
 #include "band.h"
 #include "miss_curve.h"
 
-#define SLACK 0.8
+#define SLACK 1.2
 /* Smoothing that changes less than this is not done. */
 #define WORTH 0.05
 #define HALF_LEAST_FOR_LINES 0.5

@@ -97,7 +97,7 @@ EXTRA_fuzz_message := fake_manager
 EXTRA_play_trace := played
 EXTRA_play_intervals := programs study
 EXTRA_play_accuracy := programs timed
-EXTRA_play_real := programs timed traced
+EXTRA_play_real := programs timed traced played
 EXTRA_test_deadlines := programs timed
 EXTRA_test_intervals := programs study
 EXTRA_test_reuse_times := played
@@ -431,7 +431,7 @@ help:
 		'check-systemd  installed, in a container booted with systemd' \
 		'bench          bench-trace, then slowdown of watched programs, cost of mtld' \
 		'bench-real     live curves of real programs beside exact ones' \
-		'bench-real-simulated the same programs recorded, and mtld simulated: a minute, not hours' \
+		'bench-real-simulated the same programs recorded, and mtld simulated: minutes, not hours' \
 		'bench-trace    speed and accuracy of mtl trace' \
 		'load           200 clients ask for a minute, 20 never read: times, memory, tracking (root)' \
 		'soak           everything comes and goes for 20 minutes: memory and descriptors (SOAK_MINUTES=n, root)' \

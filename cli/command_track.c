@@ -12,10 +12,9 @@
 
 #include "client.h"
 #include "question.h"
+#include "operand.h"
 #include "size.h"
 #include "terminal.h"
-
-#define CGROUP "cgroup:"
 
 static int call_with_pid(
         const struct options *options, const char *operand, const char *method, double idle)
@@ -75,17 +74,9 @@ static int call_with_cgroup(const struct options *options, const char *name, con
 	return reply.error ? reply_explain(&reply) : MTL_DONE;
 }
 
-/* What follows "cgroup:", or NULL. */
-static const char *cgroup_in(const char *operand)
-{
-	size_t length = strlen(CGROUP);
-
-	return strncmp(operand, CGROUP, length) == 0 ? operand + length : NULL;
-}
-
 int command_track(const struct options *options, int n_operands, char **operands)
 {
-	const char *cgroup = cgroup_in(operands[0]);
+	const char *cgroup = operand_cgroup(operands[0]);
 
 	(void)n_operands;
 	if (cgroup && !isnan(options->idle))
@@ -98,7 +89,7 @@ int command_track(const struct options *options, int n_operands, char **operands
 
 int command_untrack(const struct options *options, int n_operands, char **operands)
 {
-	const char *cgroup = cgroup_in(operands[0]);
+	const char *cgroup = operand_cgroup(operands[0]);
 
 	(void)n_operands;
 	return cgroup ? call_with_cgroup(options, cgroup, "UntrackCgroup")

@@ -12,11 +12,11 @@
 
 #include "cgroup.h"
 #include "cleanup.h"
+#include "operand.h"
 #include "process_stat.h"
 #include "size.h"
 #include "terminal.h"
 
-#define CGROUP "cgroup:"
 #define NAMED 8 /* members at most */
 
 static int busiest_first(const void *a, const void *b)
@@ -77,10 +77,11 @@ static int explain_cgroup(const struct options *options, const char *name)
 
 int curve_operand(const struct options *options, const char *text, int *ret_pid)
 {
+	const char *cgroup = operand_cgroup(text);
 	char error[256], path[PATH_MAX];
 
-	if (strncmp(text, CGROUP, strlen(CGROUP)) == 0)
-		return explain_cgroup(options, text + strlen(CGROUP));
+	if (cgroup)
+		return explain_cgroup(options, cgroup);
 	if (pid_parse(text, ret_pid, error, sizeof(error)) == 0)
 		return MTL_DONE;
 	if (*text && cgroup_find(options->root, text, path) == 0)

@@ -38,6 +38,11 @@ static const char *after(const char *text, const char *prefix)
 	return strncmp(text, prefix, length) == 0 ? text + length : NULL;
 }
 
+const char *operand_cgroup(const char *text)
+{
+	return after(text, "cgroup:");
+}
+
 /* a/b.json -> b; a name that is nothing but the ending stays. */
 static char *last_part(const char *path, const char *ending)
 {
@@ -147,7 +152,7 @@ static int resolve(const struct options *options, struct operand *operand)
 		return as_process(operand);
 	if ((rest = after(text, "resctrl:")))
 		return as_resctrl(operand, rest);
-	if ((rest = after(text, "cgroup:")))
+	if ((rest = operand_cgroup(text)))
 		return as_cgroup(options, operand, rest);
 	/* What is neither is a file that cannot be read, and said to be no cgroup either. */
 	if (is_file(text) || cgroup_find(options->root, text, path) < 0)
@@ -180,7 +185,7 @@ static int lengthen_names(struct operand_list *list)
 		if (!alike[i])
 			continue;
 		free(operand->name);
-		code = name_it(operand, strdup(after(operand->text, "cgroup:") ?: operand->text));
+		code = name_it(operand, strdup(operand_cgroup(operand->text) ?: operand->text));
 	}
 	return code;
 }

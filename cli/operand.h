@@ -17,6 +17,9 @@ struct operand {
 	int pid;             /* of a process */
 };
 
+/* What follows "cgroup:", or NULL. */
+const char *operand_cgroup(const char *text);
+
 struct operand_list {
 	struct operand *operands;
 	size_t n;

@@ -14,6 +14,7 @@
 /* Lines are drawn two tenths of a second before they are watched; where they were before, that does no
  * harm (lately.h). */
 #define RENEWED_SECONDS 2.0
+#define ELSEWHERE 0.25   /* less of the births at new addresses is chance */
 #define PHASE_WINDOWS 10 /* changes within so many windows are counted */
 
 uint64_t tracked_cpu_ns(const struct tracked *tracked)
@@ -102,18 +103,24 @@ void tracked_describe(const struct tracked *tracked, struct manager_process *ret
 	snprintf(ret_process->reason, sizeof(ret_process->reason), "%s", tracked->reason);
 }
 
+/* Of births those where there were none lately. */
+static double part_elsewhere(const struct tracked *tracked)
+{
+	return tracked->births.lines_elsewhere / tracked->births.lines_per_fault;
+}
+
 /* CPU seconds in which as many lines are born, where there were none lately, as are resident. */
 static double renewal_seconds(const struct tracked *tracked)
 {
 	const struct observation_store *store = tracked->store;
 	const struct mtl_birth *first = store->births, *last = store->births + store->n_births - 1;
 
-	if (!tracked->planner || store->n_births < 2 || last->lines <= first->lines)
+	if (!tracked->planner || store->n_births < 2 || last->lines <= first->lines ||
+	        !(part_elsewhere(tracked) >= ELSEWHERE))
 		return INFINITY;
 	return planner_resident_bytes(tracked->planner) / MTL_LINE_BYTES *
 	       (last->moment - first->moment) /
-	       ((last->lines - first->lines) * tracked->births.lines_elsewhere /
-	               tracked->births.lines_per_fault);
+	       ((last->lines - first->lines) * part_elsewhere(tracked));
 }
 
 static void write_note(const struct tracked *tracked, char *ret_note, size_t size)

@@ -59,8 +59,7 @@ struct bootstrap {
 	uint8_t birth_times[BIRTH_BLOCKS];
 	double centre[GRID_MAX + 1]; /* majorant - footprint */
 	double watchers[GRID_MAX], heaviest[GRID_MAX];
-	double worth;                 /* watchers of equal weight that one of them is as good as */
-	double touches[GRID_MAX + 1]; /* that say as much as what is known of a corner */
+	double worth; /* watchers of equal weight that one of them is as good as */
 	double deviation[GRID_MAX + 1], births_deviation; /* of its lines without births; of these */
 	struct mtl_influence influence;
 	struct mtl_tally tally;
@@ -151,10 +150,29 @@ static size_t corner_of(const struct mtl_estimator *e, double window)
 	return mtl_segment_of(e->footprint.window, e->footprint.n, window) + 1;
 }
 
+/* Touches that say as much as what is known of so many lines. */
+static double touches_worth(double lines, double deviation)
+{
+	return deviation > 0 ? lines / deviation * lines / deviation : lines > 0 ? INFINITY : 0;
+}
+
+/* Of a corner. */
+static double lines_before_births(const struct bootstrap *b, size_t corner)
+{
+	const struct mtl_footprint *f = &b->estimator->footprint;
+
+	return f->lines[corner] - f->birth_rate * f->window[corner];
+}
+
+static double touches_at_corner(const struct bootstrap *b, size_t corner)
+{
+	return touches_worth(fmax(lines_before_births(b, corner), 0), b->deviation[corner]);
+}
+
 /* Lines that one touch more would have been, if there is reason to think of it. */
 static double unseen_lines(const struct bootstrap *b, size_t corner)
 {
-	return b->touches[corner] < MANY_TOUCHES ? b->heaviest[corner - 1] : 0;
+	return touches_at_corner(b, corner) < MANY_TOUCHES ? b->heaviest[corner - 1] : 0;
 }
 
 /*
@@ -184,7 +202,7 @@ static struct mtl_interval misses_interval(const struct bootstrap *b,
 	struct mtl_evidence evidence = mtl_evidence_from_replicates(values, n, misses, unseen);
 	struct mtl_interval interval = mtl_rate_interval(&evidence);
 
-	if (isinf(fill_time) || b->touches[corner] < FEW_TOUCHES)
+	if (isinf(fill_time) || touches_at_corner(b, corner) < FEW_TOUCHES)
 		interval.high = fmax(interval.high, steepest(&e->footprint, footprint, lines));
 	return interval;
 }
@@ -195,12 +213,10 @@ static struct mtl_interval footprint_interval(struct bootstrap *b, size_t corner
 {
 	const struct mtl_estimator *e = b->estimator;
 	double window = e->footprint.window[corner], born = e->footprint.birth_rate * window;
-	double lines = e->footprint.lines[corner] - born;
+	double lines = lines_before_births(b, corner);
 	struct mtl_evidence evidence = mtl_evidence_from_replicates(values, n, lines, 0);
 
 	b->deviation[corner] = evidence.deviation;
-	b->touches[corner] =
-	        lines > 0 ? lines / evidence.deviation * lines / evidence.deviation : 0;
 	evidence.unseen = unseen_lines(b, corner);
 	struct mtl_interval part =
 	        mtl_part_interval(&evidence, e->survival.lines, b->worth * b->watchers[corner - 1]);
@@ -210,14 +226,13 @@ static struct mtl_interval footprint_interval(struct bootstrap *b, size_t corner
 	};
 }
 
-/* Touches that say as much as is known of all lines within a corner's window, births included. */
+/* Of all lines within its window, births included. */
 static double touches_of_all(const struct bootstrap *b, size_t corner)
 {
 	const struct mtl_footprint *f = &b->estimator->footprint;
-	double lines = f->lines[corner];
-	double spread = hypot(b->deviation[corner], b->births_deviation * f->window[corner]);
 
-	return spread > 0 ? lines / spread * lines / spread : lines > 0 ? INFINITY : 0;
+	return touches_worth(f->lines[corner],
+	        hypot(b->deviation[corner], b->births_deviation * f->window[corner]));
 }
 
 static double known_window(const struct bootstrap *b)

@@ -4,23 +4,17 @@
 # real_simulated.sh [PROGRAM...]: how good a live curve of the real programs of units.sh is, by what mtld does alone:
 # a unit of each is recorded (trace_units.sh), done over and over, and watched in simulation by its planner, deadlines
 # and estimator (tests/unit/play_real.c), BENCH_RUNS (41) times. What a live run adds (arming, births, the emulated
-# machine's slowness) is not in it, and it takes a minute instead of hours. Two tables: the watches that a machine of
+# machine's slowness) is not in it, and it takes minutes, not hours. Two tables: the watches that a machine of
 # today pays for, over mtld's default window; and those of the emulated machine, over that of real.sh.
 
 set -eu
 cd "$(dirname "$0")/../.."
-. tests/bench/units.sh
 . tests/bench/trace_units.sh
-packaging/build-deps.sh bench >&2
 build=$(realpath "${MTL_BUILD:-build}")
 [ $# -gt 0 ] || set -- $unit_programs
 runs=${BENCH_RUNS:-41}
 mkdir -p "$build/bench"
-export LC_ALL=C PYTHONHASHSEED=0
-work=$(mktemp -d "$build/bench/units.XXXXXX")
-trap 'kill ${server:-} 2>/dev/null || true; rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
-make_inputs "$work"
+begin_tracing "$build/bench"
 
 # at the end of a process: less than a unit, left out
 ending=400000
@@ -39,7 +33,7 @@ record() { # PROGRAM: the third unit of three
 
 recorded=
 for program; do
-    command -v "$(unit_needs "$program")" >/dev/null || { echo "no $program here: left out" >&2; continue; }
+    is_there "$program" || continue
     echo "recording three units of $program" >&2
     record "$program"
     recorded="$recorded $work/$program"

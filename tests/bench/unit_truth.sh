@@ -14,19 +14,13 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
-. tests/bench/units.sh
 . tests/bench/trace_units.sh
-packaging/build-deps.sh bench >&2
 build=$(realpath "${MTL_BUILD:-build}")
 mkdir -p "$1"
 dir=$(realpath "$1")
 shift
 [ $# -gt 0 ] || set -- $unit_programs
-export LC_ALL=C PYTHONHASHSEED=0
-work=$(mktemp -d "$dir/truth.XXXXXX")
-trap 'kill ${server:-} 2>/dev/null || true; rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
-make_inputs "$work"
+begin_tracing "$dir"
 
 # one size every factor of sqrt(2) from 4 KiB to 64 MiB
 sizes() { awk 'BEGIN { for (i = 24; i <= 52; i++) print int(2 ^ (i / 2) / 64 + 0.5) * 64 }' | paste -sd, -; }
@@ -48,8 +42,6 @@ traced() { # PROGRAM N: the exact curve of N units, and that by their footprint
 }
 
 truth() { # PROGRAM
-    [ ! -e "$dir/$1.steady.json" ] || return 0
-    command -v "$(unit_needs "$1")" >/dev/null || { echo "no $1 here: left out" >&2; return 0; }
     echo "tracing two and three units of $1" >&2
     traced "$1" 2
     traced "$1" 3
@@ -62,5 +54,7 @@ truth() { # PROGRAM
 }
 
 for program; do
-    truth "$program"
+    if [ ! -e "$dir/$program.steady.json" ] && is_there "$program"; then
+        truth "$program"
+    fi
 done

@@ -15,7 +15,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 runs=$1
 shift
-duration=$([ "$runs" -ge 5 ] && echo 20 || echo 15)
+duration=20
 
 # what expressions may use: $truth, the workload's report; miss(i), the rate at the i'th size in
 # parts of the lines it touches; fp, the footprint in parts of the working set
@@ -42,12 +42,6 @@ each() { # EXPRESSION: its value in each run
 
 holds() { # EXPRESSION: true of every run
     each "$1" | jq -es "length == $runs and all(. == true)" >/dev/null || { each 'del(.footprint)'; return 1; }
-}
-
-mostly() { # EXPRESSION: true of more than half of five runs or more; of a single one chance decides
-    [ "$runs" -ge 5 ] || return 0
-    each "$1" | jq -es "length == $runs and (map(select(. == true)) | length > $runs / 2)" >/dev/null ||
-        { each 'del(.footprint)'; return 1; }
 }
 
 # median EXPRESSION WANTED BOUND SINGLE: within that part of WANTED, five runs or more and less
@@ -107,7 +101,7 @@ fresh() {
     measured 256K,1M fresh --working-set 4M || return
     step "fresh: it misses on every line" median 'miss(0)' 1 0.10 0.20
     step "fresh: and at every size" median 'miss(1)' 1 0.10 0.20
-    step "fresh: there is nothing to note, it has its memory where it had it before" mostly '.note == null'
+    step "fresh: there is nothing to note, it has its memory where it had it before" holds '.note == null'
     well_formed
     name=moving
     measured 256K,1M moving --working-set 4M || return

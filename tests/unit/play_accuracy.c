@@ -37,19 +37,6 @@ static const struct {
         {"hot in cold, told", 0.05},
 };
 
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *values, unsigned n)
-{
-	qsort(values, n, sizeof(*values), ascending);
-	return (values[n / 2] + values[(n - 1) / 2]) / 2;
-}
-
 static int play(const struct program *program, const struct timed_terms *terms, unsigned runs,
         double *ret_last)
 {
@@ -71,10 +58,10 @@ static int play(const struct program *program, const struct timed_terms *terms, 
 	}
 	printf("| %s |", program->name);
 	for (unsigned i = 0; i < MOMENTS; i++)
-		printf(" %.3f (%.0f) |", median(error[i], runs), median(n[i], runs));
-	printf(" %.3f s | %.2f |\n", median(longest, runs), median(lean, runs));
+		printf(" %.3f (%.0f) |", timed_median(error[i], runs), timed_median(n[i], runs));
+	printf(" %.3f s | %.2f |\n", timed_median(longest, runs), timed_median(lean, runs));
 	fflush(stdout);
-	*ret_last = median(error[MOMENTS - 1], runs);
+	*ret_last = timed_median(error[MOMENTS - 1], runs);
 	return 0;
 }
 

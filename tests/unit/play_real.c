@@ -21,19 +21,6 @@
 #define RUNS_MAX 1000
 #define MOMENTS 3
 
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *values, unsigned n)
-{
-	qsort(values, n, sizeof(*values), ascending);
-	return (values[n / 2] + values[(n - 1) / 2]) / 2;
-}
-
 static int play(const char *path, const struct timed_terms *terms, unsigned runs)
 {
 	static double first[MOMENTS][RUNS_MAX], reference[MOMENTS][RUNS_MAX], n[MOMENTS][RUNS_MAX];
@@ -57,8 +44,8 @@ static int play(const char *path, const struct timed_terms *terms, unsigned runs
 		printf("| %s | %.1f M | %.1f MB |", name ? name + 1 : path, traced_accesses() / 1e6,
 		        program.lines * MTL_LINE_BYTES / 1048576);
 	for (unsigned i = 0; r >= 0 && i < MOMENTS; i++)
-		printf(" %.3f, %.3f (%.0f) |", median(first[i], runs), median(reference[i], runs),
-		        median(n[i], runs));
+		printf(" %.3f, %.3f (%.0f) |", timed_median(first[i], runs), timed_median(reference[i], runs),
+		        timed_median(n[i], runs));
 	printf("\n");
 	fflush(stdout);
 	traced_end();

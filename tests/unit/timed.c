@@ -177,3 +177,16 @@ int timed_run(const struct program *program, const struct timed_terms *terms, ui
 	afford(&timing);
 	return run(&timing, seconds, n, ret_timed);
 }
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double timed_median(double *values, size_t n)
+{
+	qsort(values, n, sizeof(*values), ascending);
+	return (values[n / 2] + values[(n - 1) / 2]) / 2;
+}

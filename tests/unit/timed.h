@@ -31,4 +31,7 @@ struct timed {
 int timed_run(const struct program *program, const struct timed_terms *terms, uint64_t seed,
         const double *seconds, size_t n, struct timed *ret_timed);
 
+/* Sorts them. */
+double timed_median(double *values, size_t n);
+
 #endif

@@ -121,10 +121,18 @@ void governor_update(struct governor *governor, const struct governor_prices *pr
 	governor->pace = bounded(governor->watches * (arms + delta->busy) / arms, share);
 }
 
-double governor_share(double share, double daemon_cpu, double max_daemon_cpu)
+/* By what both the latest second and those before it say: what was of a moment, as the first survey of
+ * a big process, is over by the time it is seen. */
+double governor_share(double share, double latest, double before, double max_daemon_cpu)
 {
-	if (isnan(daemon_cpu) || max_daemon_cpu <= 0)
+	double wanted = 0.9 * max_daemon_cpu;
+	double low = fmin(latest, before), high = fmax(latest, before);
+
+	if (isnan(before) || max_daemon_cpu <= 0)
 		return share;
-	share *= fmin(1.25, fmax(0.3, 0.9 * max_daemon_cpu / fmax(daemon_cpu, 1e-6)));
+	if (low > wanted)
+		share *= fmax(0.3, wanted / low);
+	else if (high < wanted)
+		share *= fmin(1.25, wanted / fmax(high, 1e-6));
 	return fmin(1, fmax(0.005, share));
 }

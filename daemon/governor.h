@@ -43,7 +43,10 @@ void governor_begin(struct governor *governor, const struct governor_prices *pri
 void governor_update(struct governor *governor, const struct governor_prices *prices,
 	const struct sampler_counts *delta, double cpu_seconds, double max_overhead, double share);
 
-/* The share of the pace that keeps mtld's own CPU use under max_daemon_cpu. */
-double governor_share(double share, double daemon_cpu, double max_daemon_cpu);
+/*
+ * The share of the pace that keeps mtld's own CPU use under max_daemon_cpu, by that of the latest
+ * second and that of those before it (NAN: there were none).
+ */
+double governor_share(double share, double latest, double before, double max_daemon_cpu);
 
 #endif

@@ -99,13 +99,11 @@ static void settle_processes(struct manager *manager)
 
 	if (manager->settled_ns) {
 		double used = (cpu - manager->settled_cpu) / seconds;
+		double before = manager->daemon_cpu;
 
-		manager->daemon_cpu =
-		        isnan(manager->daemon_cpu)
-		                ? used
-		                : manager->daemon_cpu + 0.4 * (used - manager->daemon_cpu);
 		manager->share = governor_share(
-		        manager->share, manager->daemon_cpu, manager->config->max_daemon_cpu);
+		        manager->share, used, before, manager->config->max_daemon_cpu);
+		manager->daemon_cpu = isnan(before) ? used : before + 0.4 * (used - before);
 	}
 	manager->settled_ns = now;
 	manager->settled_cpu = cpu;

@@ -50,7 +50,7 @@ static void begin_anew(struct tracked *tracked)
 	phases_begin(&tracked->phases, tracked->begin_cpu_ns / 1e9);
 	births_begin(&tracked->births, tracked_process(tracked));
 	tracked->faults_surveyed = tracked->births.faults;
-	tracked->survey_due_ns = tracked->stale_due_ns = 0;
+	tracked->survey_due_ns = tracked->stale_due_ns = tracked->survey_took_ns = 0;
 	tracked->resident_at_first = 0;
 	deadlines_begin(&tracked->deadlines, tracked->config->longest_window,
 	        tracked->instrument->calibration.resolution_seconds);
@@ -89,6 +89,12 @@ int tracked_plan_anew(struct tracked *tracked)
 	return planner_new(tracked->root, tid, source_now() ^ tracked->pid, &tracked->planner);
 }
 
+static void look_first(struct tracked *tracked)
+{
+	if (planner_survey(tracked->planner, FIRST_SURVEY_REGIONS) > 0)
+		tracked_heed_growth(tracked);
+}
+
 static void drop_planner(struct tracked *tracked)
 {
 	if (tracked->planner) {
@@ -122,7 +128,7 @@ static int start_sampling(struct tracked *tracked)
 	}
 	tracked_begin_history(tracked);
 	begin_anew(tracked);
-	planner_survey(tracked->planner, FIRST_SURVEY_REGIONS);
+	look_first(tracked);
 	tracked_heed_debugger(tracked);
 	if (tracked->state != TRACKED_PAUSED)
 		tracked_watch_threads(tracked); /* are there registers? */
@@ -231,7 +237,7 @@ static void heed_exec(struct tracked *tracked)
 	tracked->check_due_ns = 0;
 	if (tracked_plan_anew(tracked) < 0)
 		return; /* it has ended meanwhile: its pidfd will tell */
-	planner_survey(tracked->planner, FIRST_SURVEY_REGIONS);
+	look_first(tracked);
 	if (tracked->state != TRACKED_PAUSED)
 		tracked_set_state(
 		        tracked, TRACKED_STARTING, "it executed a new program: observing that one");

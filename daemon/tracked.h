@@ -67,6 +67,7 @@ struct tracked {
 	uint64_t begin_wall_ns, begin_cpu_ns; /* of what the store holds: tracking or exec */
 	uint64_t end_wall_ns;                 /* 0: still running */
 	uint64_t survey_due_ns, stale_due_ns; /* CLOCK_MONOTONIC */
+	uint64_t survey_took_ns;              /* so far, of the one under way */
 	uint64_t check_due_ns;                /* threads and debugger, likewise */
 	uint64_t faults_surveyed;
 	double resident_at_end, unseen_at_end; /* bytes; the planner is gone then */

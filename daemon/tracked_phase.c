@@ -37,7 +37,9 @@ void tracked_heed_growth(struct tracked *tracked)
 	double now = tracked_cpu_ns(tracked) / 1e9;
 	char reason[96], from[NUMBER_TEXT], to[NUMBER_TEXT];
 
-	if (pages <= GROWN * before)
+	if (!(before > 0)) /* the first survey */
+		tracked->resident_at_first = pages;
+	if (!(before > 0) || pages <= GROWN * before)
 		return;
 	snprintf(reason, sizeof(reason), "its resident memory grew from %s to %s",
 	        mtl_size_format(before * 4096, from), mtl_size_format(pages * 4096, to));

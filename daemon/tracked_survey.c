@@ -10,11 +10,12 @@
 
 #include <math.h>
 
-#define SURVEY_REGIONS_A_TICK 64
+#define SURVEY_REGIONS_A_TICK 16 /* ten times a second, a quarter of a millisecond at most, */
+#define STALE_REGIONS_A_TICK 64  /* a whole one where much is new */
 #define SURVEY_INTERVAL_NS 1000000000ULL /* at least; as many times as long as there are many; */
 #define SURVEY_SHARE 500  /* and so many times as long as one takes of each that runs */
 #define SURVEY_STALE 0.02 /* new pages, as a share of those surveyed, that call for a survey */
-#define STALE_SHARE 50    /* but not sooner than so many times as long as one takes */
+#define STALE_SHARE 200   /* but not sooner than so many times as long as one takes */
 
 void tracked_refill(struct tracked *tracked)
 {
@@ -41,25 +42,32 @@ static bool is_stale(const struct tracked *tracked)
 	return tracked->births.faults - tracked->faults_surveyed > SURVEY_STALE * pages;
 }
 
+static void plan_next_survey(struct tracked *tracked, uint64_t now)
+{
+	double took = (double)tracked->survey_took_ns;
+	double each = SURVEY_SHARE * fmax(1, tracked->instrument->running) * took;
+
+	tracked->survey_took_ns = 0;
+	tracked->survey_due_ns =
+	        now + (uint64_t)fmax(SURVEY_INTERVAL_NS * tracked_among_many(tracked), each);
+	tracked->stale_due_ns = now + (uint64_t)(STALE_SHARE * took);
+}
+
 void tracked_survey(struct tracked *tracked)
 {
 	uint64_t begin = source_now();
 	bool stale = is_stale(tracked) && begin >= tracked->stale_due_ns;
-	double took, each;
 	int r;
 
 	if (begin < tracked->survey_due_ns && !stale)
 		return;
-	r = planner_survey(tracked->planner, SURVEY_REGIONS_A_TICK);
+	r = planner_survey(tracked->planner, stale ? STALE_REGIONS_A_TICK : SURVEY_REGIONS_A_TICK);
+	tracked->survey_took_ns += source_now() - begin;
 	if (r < 0)
 		tracked_lose_memory(tracked);
 	if (r <= 0)
 		return;
 	tracked->faults_surveyed = tracked->births.faults;
-	took = (double)(source_now() - begin);
-	each = SURVEY_SHARE * fmax(1, tracked->instrument->running) * took;
-	tracked->survey_due_ns =
-	        begin + (uint64_t)fmax(SURVEY_INTERVAL_NS * tracked_among_many(tracked), each);
-	tracked->stale_due_ns = begin + (uint64_t)(STALE_SHARE * took);
+	plan_next_survey(tracked, begin);
 	tracked_heed_growth(tracked);
 }

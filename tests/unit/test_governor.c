@@ -363,8 +363,13 @@ static void nothing_happened_changes_nothing(void **state)
 /* A daemon that uses `idle` of a core at rest and `busy` more at full pace. */
 static double settled_daemon(double idle, double busy, double max, double *share)
 {
+	double before = NAN;
+
 	for (unsigned i = 0; i < 60; i++) {
-		*share = governor_share(*share, idle + busy * *share, max);
+		double latest = idle + busy * *share;
+
+		*share = governor_share(*share, latest, before, max);
+		before = isnan(before) ? latest : before + 0.4 * (latest - before);
 		assert_true(*share > 0 && *share <= 1);
 	}
 	return idle + busy * *share;
@@ -390,10 +395,19 @@ static void the_daemon_comes_under_its_maximum(void **state)
 static void unknown_or_unlimited_use_keeps_the_share(void **state)
 {
 	(void)state;
-	assert_true(governor_share(0.5, NAN, 0.01) == 0.5);
-	assert_true(governor_share(0.5, 0.9, 0) == 0.5);
-	assert_true(governor_share(1, 0, 0.01) == 1);
-	assert_true(governor_share(0.5, 0, 0.01) > 0.5);
+	assert_true(governor_share(0.5, 0.9, NAN, 0.01) == 0.5);
+	assert_true(governor_share(0.5, 0.9, 0.9, 0) == 0.5);
+	assert_true(governor_share(1, 0, 0, 0.01) == 1);
+	assert_true(governor_share(0.5, 0, 0, 0.01) > 0.5);
+}
+
+/* The first survey of a big process takes some hundredths of a second, once. */
+static void a_single_expensive_second_costs_no_share(void **state)
+{
+	(void)state;
+	assert_true(governor_share(0.5, 0.04, 0.002, 0.01) == 0.5);
+	assert_true(governor_share(0.5, 0.005, 0.017, 0.01) == 0.5); /* what is averaged lags behind */
+	assert_true(governor_share(0.5, 0.04, 0.017, 0.01) < 0.5);
 }
 
 static void the_clock_is_paid_for(void **state)
@@ -453,6 +467,7 @@ int main(void)
 	        cmocka_unit_test(the_clock_is_paid_for),
 	        cmocka_unit_test(samples_are_paid_for),
 	        cmocka_unit_test(unknown_or_unlimited_use_keeps_the_share),
+	        cmocka_unit_test(a_single_expensive_second_costs_no_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,10 +5,12 @@
  * has.
  *
  * What is computed is right for certain as long as no branch is taken another way and nothing is
- * loaded. Values are loaded from where they hardly change between the sample and now: relative to
- * the instruction pointer (tables of addresses, global variables) and near the stack pointer
- * (variables that did not fit into registers). An address that comes out wrong costs a watch, never
- * the truth of the curve: the planner's weights undo wherever it was led to.
+ * loaded. What is loaded is what memory holds now, some hundredths of a second later: pointers,
+ * sizes and tables are what they were, and where an index has gone on, the address is one that the
+ * program will come to, or came by. Without loads little was found: on real hardware a sample is
+ * mostly of the instruction that waits for memory, and the next address comes from a structure. An
+ * address that is wrong costs a watch, never the truth of the curve: the planner's weights undo
+ * wherever it was led to.
  */
 #include "code_walk.h"
 
@@ -18,7 +20,7 @@
 
 #define INSTRUCTIONS 60
 #define ENOUGH 4 /* addresses off the stack */
-#define LOADS 8
+#define LOADS 16
 #define PATHS 6
 #define RETURNS 4
 #define RED_ZONE 128
@@ -50,22 +52,11 @@ static bool near_stack(const struct registers *registers, uint64_t address)
 	       address - registers->value[REGISTER_STACK] + RED_ZONE < RED_ZONE + STACK_NEAR;
 }
 
-static bool is_relative(const ZydisDecodedOperand *operand)
-{
-	ZydisRegister base = operand->mem.base;
-
-	return base == ZYDIS_REGISTER_RIP || base == ZYDIS_REGISTER_EIP ||
-	       (base == ZYDIS_REGISTER_NONE && operand->mem.index == ZYDIS_REGISTER_NONE);
-}
-
-static bool load(void *userdata, const struct registers *registers,
-        const ZydisDecodedOperand *operand, uint64_t address, unsigned bytes, uint64_t *ret_value)
+static bool load(void *userdata, uint64_t address, unsigned bytes, uint64_t *ret_value)
 {
 	struct walker *walker = userdata;
 	uint64_t value = 0;
 
-	if (!(operand && is_relative(operand)) && !near_stack(registers, address))
-		return false;
 	if (walker->loads >= LOADS)
 		return false;
 	walker->loads++;
@@ -184,7 +175,8 @@ static bool go_back(struct walker *walker, const struct decoded *decoded)
 
 	if (path->depth > 0)
 		back = path->returns[--path->depth];
-	else if (!load(walker, registers, NULL, registers->value[REGISTER_STACK], word, &back))
+	else if (!(registers->known & 1U << REGISTER_STACK) ||
+	         !load(walker, registers->value[REGISTER_STACK], word, &back))
 		return false;
 	registers->ip = back;
 	move_stack(registers, word);

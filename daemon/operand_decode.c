@@ -73,8 +73,7 @@ bool operand_value(const struct registers *registers, const struct decoded *deco
 		        operand->size == 0 || operand->size > 64 ||
 		        operand_address(registers, decoded, operand, &address) != OPERAND_KNOWN)
 			return false;
-		return memory->load(memory->userdata, registers, operand, address,
-		        operand->size / 8, ret_value);
+		return memory->load(memory->userdata, address, operand->size / 8, ret_value);
 	default:
 		return false;
 	}
@@ -409,7 +408,7 @@ static void pop(struct scene *scene)
 
 	move_stack(scene, 1);
 	if (named(scene, stack_pointer(scene), &stack) &&
-	        scene->memory->load(scene->memory->userdata, scene->before, NULL, stack,
+	        scene->memory->load(scene->memory->userdata, stack,
 	                registers_word(scene->before), &value))
 		put(scene, 0, value);
 }
@@ -423,8 +422,8 @@ static void leave(struct scene *scene)
 	if (!named(scene, frame, &address))
 		return;
 	put_register(scene, stack_pointer(scene), address + registers_word(scene->before));
-	if (scene->memory->load(scene->memory->userdata, scene->before, NULL, address,
-	            registers_word(scene->before), &value))
+	if (scene->memory->load(scene->memory->userdata, address, registers_word(scene->before),
+	            &value))
 		put_register(scene, frame, value);
 }
 

@@ -29,9 +29,7 @@ enum operand_address operand_address(const struct registers *registers,
 /* Memory of the program that is read for its sake: up to 8 bytes, zero-extended. false: not to be
  * had. */
 struct operand_memory {
-	bool (*load)(void *userdata, const struct registers *registers,
-	        const ZydisDecodedOperand *operand, uint64_t address, unsigned bytes,
-	        uint64_t *ret_value);
+	bool (*load)(void *userdata, uint64_t address, unsigned bytes, uint64_t *ret_value);
 	void *userdata;
 };
 

@@ -71,7 +71,7 @@ run() { # PROGRAM
         feeder=$!
     else
         # shellcheck disable=SC2046
-        eval exec_in_background $(unit_command "$1" 2000)
+        eval exec_in_background $(unit_command "$1" 20000)
     fi
 }
 

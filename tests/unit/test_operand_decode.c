@@ -18,17 +18,15 @@
 
 #define STACK REGISTER_STACK
 
-static bool no_memory(void *userdata, const struct registers *registers,
-        const ZydisDecodedOperand *operand, uint64_t address, unsigned bytes, uint64_t *ret_value)
+static bool no_memory(void *userdata, uint64_t address, unsigned bytes, uint64_t *ret_value)
 {
-	(void)userdata, (void)registers, (void)operand, (void)address, (void)bytes, (void)ret_value;
+	(void)userdata, (void)address, (void)bytes, (void)ret_value;
 	return false;
 }
 
-static bool constant(void *userdata, const struct registers *registers,
-        const ZydisDecodedOperand *operand, uint64_t address, unsigned bytes, uint64_t *ret_value)
+static bool constant(void *userdata, uint64_t address, unsigned bytes, uint64_t *ret_value)
 {
-	(void)userdata, (void)registers, (void)operand;
+	(void)userdata;
 	*ret_value = lowest_bits(address * 3, bytes * 8);
 	return true;
 }

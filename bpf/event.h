@@ -136,6 +136,8 @@ struct mtl_counts {
 	__u64 cpu_ns;                   /* bpf: CPU time of these slices */
 	__u64 sampled;                  /* bpf: accesses that its address samples stand for */
 	__u64 misses;                   /* bpf: address samples known to be misses */
+	__u64 watched;                  /* bpf: samples of the clock while a watch was on */
+	__u64 strings;                  /* bpf: of these, at an instruction that moves or stores strings */
 	__u32 visit_part; /* mtld: of its misses told, so many of 2^32 begin a visit; 0: none */
 	__u32 reserved;
 };
@@ -180,7 +182,7 @@ _Static_assert(sizeof(struct mtl_costs) == 48, "mtl_costs has no holes");
 _Static_assert(sizeof(struct mtl_hit) == 40, "mtl_hit has no holes");
 _Static_assert(sizeof(struct mtl_life) == 24, "mtl_life has no holes");
 _Static_assert(sizeof(struct mtl_event_slot) == 64, "mtl_event_slot is one cache line");
-_Static_assert(sizeof(struct mtl_counts) == 128, "mtl_counts has no holes");
+_Static_assert(sizeof(struct mtl_counts) == 144, "mtl_counts has no holes");
 _Static_assert(sizeof(struct mtl_address) == 32, "mtl_address has no holes");
 _Static_assert(sizeof(struct mtl_instruction) == 152, "mtl_instruction has no holes");
 _Static_assert(sizeof(struct mtl_task_time) == 24, "mtl_task_time has no holes");

@@ -37,6 +37,7 @@
 #include "cleanup.h"
 #include "cpu_events.h"
 #include "program_cost.h"
+#include "string_cost.h"
 
 /* The sampler's last slot is the calibration child's. */
 #define INDEX (MTL_PROCESSES_MAX - 1)
@@ -465,6 +466,7 @@ static int calibrate(struct bench *bench, unsigned slots, struct calibration *ca
 	calibration->clock_seconds = measure_clock(bench);
 	calibration->open_seconds = measure_open(bench, slots, slots == 1 ? 64 : 8);
 	calibration->code_sample_seconds = measure_code_sample(bench);
+	calibration->string_loss = string_cost_loss();
 	if (getenv("MTLD_DEBUG_CALIBRATION"))
 		fprintf(stderr, "clock: %.0f ns a switch\n", calibration->clock_seconds * 1e9);
 	run_phase(bench, bench->spin->hot, slots, 0.5, &check);

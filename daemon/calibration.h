@@ -24,6 +24,7 @@ struct calibration {
 	double open_seconds;      /* opening and closing the events of one thread */
 	double sample_seconds;    /* lost by the target for one address sample; 0: there are none */
 	double code_sample_seconds; /* what one of the clock would take */
+	double string_loss;       /* part of their time that strings lose while watched (string_cost.h) */
 	double shift_seconds;     /* constant part of each measured time, subtracted from all */
 	double resolution_seconds; /* shortest window trusted */
 	unsigned arms, traps, stray; /* of the self-test */

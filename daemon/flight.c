@@ -89,6 +89,13 @@ void target_close(struct target *target)
 	watch_close(&target->watch);
 }
 
+static uint64_t armed_for(const struct target *target)
+{
+	uint64_t now = source_clock(target->source, target->index);
+
+	return now > target->flight.moment ? now - target->flight.moment : 0;
+}
+
 void target_land(struct target *target, bool keep)
 {
 	struct mtl_process *process = target->process;
@@ -99,6 +106,7 @@ void target_land(struct target *target, bool keep)
 	if (process->reborn == process->sequence)
 		target->counts.reborn++;
 	target->counts.armed_switches += process->switches - target->flight.switches;
+	target->counts.armed_ns += armed_for(target);
 	unpublish(process);
 	target->flight.armed = false;
 	set_flying(target, false);

@@ -5,6 +5,7 @@
  *     cost of a period = arms x arm + hits x trap + empty moments x moment
  *                        (those that fell to reuse times, and armers woken by misses, with them)
  *                      + switches while armed x switch_on + switches while open x switch_open
+ *                      + time armed x what strings lose meanwhile (string_cost.c)
  *     overhead         = (cost + address samples x sample + switches x clock) / CPU time of the target
  *     arms a second    = (MARGIN x max_overhead - what samples and the clock took) / (cost per arm)
  *     pace             = arms a second x (arms + busy moments) / arms
@@ -80,6 +81,7 @@ static double cost_of(const struct governor *governor, const struct governor_pri
 	return delta->arms * (prices->arm + (governor->close_between ? prices->open : 0)) +
 		delta->hits * prices->trap +
 		(delta->busy + delta->starved + delta->woken) * prices->moment +
+		delta->armed_ns / 1e9 * prices->watched +
 		delta->armed_switches * prices->switch_on + open_switches * prices->switch_open;
 }
 

@@ -16,6 +16,7 @@ struct governor_prices {
 	double sample; /* of an address */
 	double clock; /* one switch in and out, in the programs that run at switches */
 	double open; /* opening and closing the events around one watch */
+	double watched; /* of a second in which a watch is on */
 };
 
 /* One process's pace and what it was decided from. */

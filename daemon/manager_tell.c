@@ -144,7 +144,7 @@ static int gather(struct manager *manager, pid_t pid, struct tracked **ret_track
 	if (!entry)
 		return -ENOENT;
 	tracked_refresh(entry->tracked);
-	r = store_copy(entry->tracked->store, ret_observations, ret_n);
+	r = tracked_observations(entry->tracked, ret_observations, ret_n);
 	if (r < 0)
 		return r;
 	*ret_tracked = entry->tracked;

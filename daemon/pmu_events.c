@@ -282,7 +282,6 @@ struct pmu_event pmu_task_clock(double rate)
 	                        .type = PERF_TYPE_SOFTWARE,
 	                        .size = sizeof(event.attr),
 	                        .config = PERF_COUNT_SW_TASK_CLOCK,
-	                        .exclude_kernel = 1,
 	                        .exclude_idle = 1,
 	                        .disabled = 1,
 	                        .wakeup_events = 1,

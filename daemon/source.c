@@ -498,17 +498,21 @@ int source_address_program(struct source *source)
 	return r < 0 ? r : bpf_program__fd(source->address->progs.address_sample);
 }
 
+/* Likewise with a look at the kernel's code. */
 static int load_instruction_program(struct source *source)
 {
-	int r;
+	int r = 0;
 
-	source->instruction = instruction_sample_bpf__open();
-	if (!source->instruction)
-		return -errno;
-	r = share_maps(source, source->instruction->obj);
-	if (r >= 0)
-		r = instruction_sample_bpf__load(source->instruction);
-	if (r < 0) {
+	for (int look = 1; look >= 0; look--) {
+		source->instruction = instruction_sample_bpf__open();
+		if (!source->instruction)
+			return -errno;
+		source->instruction->rodata->can_look = look;
+		r = share_maps(source, source->instruction->obj);
+		if (r >= 0)
+			r = instruction_sample_bpf__load(source->instruction);
+		if (r >= 0)
+			return 0;
 		instruction_sample_bpf__destroy(source->instruction);
 		source->instruction = NULL;
 	}

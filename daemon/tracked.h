@@ -22,6 +22,7 @@
 #include "phases.h"
 #include "planner.h"
 #include "rates.h"
+#include "string_cost.h"
 #include "tracked_reuse.h"
 
 enum tracked_state { TRACKED_STARTING, TRACKED_SAMPLING, TRACKED_PAUSED, TRACKED_EXITED };
@@ -57,6 +58,7 @@ struct tracked {
 	double running; /* CPUs, likewise */
 	double error;   /* of the latest curve, as a part of it; NAN: there was none */
 	struct governor governor;
+	struct string_cost string_cost;
 	struct observation_store *store;
 	struct phases phases;
 	struct history_ring history; /* from tracking on, exec or not */
@@ -131,6 +133,9 @@ int tracked_reuse_curve(const struct tracked *tracked, const struct mtl_estimate
 /* Fills in the origin, and in options what an estimate of this process needs. */
 void tracked_origin(const struct tracked *tracked, double overhead_daemon,
 	struct mtl_curve_origin *ret_origin);
+/* What the store holds, for an estimate: the caller's to free. -ENOMEM. */
+int tracked_observations(const struct tracked *tracked, struct mtl_observation **ret_observations,
+	size_t *ret_n);
 void tracked_options(const struct tracked *tracked, struct mtl_estimate_options *options);
 
 #endif

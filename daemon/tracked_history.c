@@ -37,7 +37,7 @@ static int estimate(struct tracked *tracked, struct mtl_curve **ret_curve)
 	_cleanup_free_ struct mtl_observation *seen = NULL;
 	struct mtl_estimate_options options = {0};
 	size_t n;
-	int r = store_copy(tracked->store, &seen, &n);
+	int r = tracked_observations(tracked, &seen, &n);
 
 	if (r < 0)
 		return r;

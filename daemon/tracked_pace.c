@@ -58,6 +58,9 @@ static struct sampler_counts since_settled(const struct tracked *tracked)
 	delta.armed_switches -= settled->armed_switches;
 	delta.samples -= settled->samples;
 	delta.misses -= settled->misses;
+	delta.armed_ns -= settled->armed_ns;
+	delta.watched -= settled->watched;
+	delta.strings -= settled->strings;
 	delta.woken -= settled->woken;
 	delta.cpu_ns -= settled->cpu_ns;
 	delta.rested_ns -= settled->rested_ns;
@@ -115,6 +118,8 @@ static struct governor_prices prices_now(const struct tracked *tracked, double s
 	prices.arm = prices.arm * running + (threads - running) * prices.open / 2;
 	prices.trap *= running;
 	prices.open *= threads;
+	prices.watched = tracked->instrument->calibration.string_loss *
+	                 string_cost_share(&tracked->string_cost);
 	return prices;
 }
 
@@ -133,6 +138,7 @@ void tracked_settle(struct tracked *tracked, double share)
 		return;
 	tracked->share = share;
 	tracked->running = running_on(tracked, delta.cpu_ns / 1e9);
+	string_cost_note(&tracked->string_cost, delta.watched, delta.strings);
 	prices = prices_now(tracked, delta.cpu_ns / 1e9);
 	governor_update(&tracked->governor, &prices, &delta, delta.cpu_ns / 1e9,
 	        tracked->config->max_overhead, tracked_govern(tracked, share));

@@ -131,7 +131,7 @@ static int look(
 {
 	_cleanup_free_ struct mtl_observation *seen = NULL;
 	size_t n;
-	int r = store_copy(tracked->store, &seen, &n);
+	int r = tracked_observations(tracked, &seen, &n);
 
 	if (r < 0)
 		return r;

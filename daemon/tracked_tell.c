@@ -15,6 +15,7 @@
  * harm (lately.h). */
 #define RENEWED_SECONDS 2.0
 #define ELSEWHERE 0.25   /* less of the births at new addresses is chance */
+#define FAST 0.95        /* what strings take is told where they take more */
 #define PHASE_WINDOWS 10 /* changes within so many windows are counted */
 
 uint64_t tracked_cpu_ns(const struct tracked *tracked)
@@ -123,6 +124,13 @@ static double renewal_seconds(const struct tracked *tracked)
 	       ((last->lines - first->lines) * part_elsewhere(tracked));
 }
 
+/* How fast it is while it is watched, in parts of what it is else. */
+static double speed_watched(const struct tracked *tracked)
+{
+	return 1 - tracked->instrument->calibration.string_loss *
+	                   string_cost_share(&tracked->string_cost);
+}
+
 static void write_note(const struct tracked *tracked, char *ret_note, size_t size)
 {
 	double unseen =
@@ -149,6 +157,12 @@ static void write_note(const struct tracked *tracked, char *ret_note, size_t siz
 		        "its memory is replaced every %s: lines drawn are often gone when watched; "
 		        "there may be twice the misses",
 		        mtl_seconds_format(renewal, text));
+	else if (speed_watched(tracked) < FAST)
+		snprintf(ret_note, size,
+		        "rep movs and rep stos are slower while watched, and take %u %% of that time: "
+		        "times are scaled to %u %%",
+		        (unsigned)(100 * string_cost_share(&tracked->string_cost)),
+		        (unsigned)(100 * speed_watched(tracked)));
 	else
 		*ret_note = 0;
 }
@@ -197,6 +211,25 @@ void tracked_origin(
 	rates_tell_origin(&tracked->rates, ret_origin);
 	tell_phase(tracked, ret_origin);
 	write_note(tracked, ret_origin->note, sizeof(ret_origin->note));
+}
+
+/* Its times are those of a program that is as fast as when nothing is watched. */
+int tracked_observations(const struct tracked *tracked, struct mtl_observation **ret_observations,
+        size_t *ret_n)
+{
+	float speed = (float)speed_watched(tracked);
+	struct mtl_observation *observations;
+	int r = store_copy(tracked->store, &observations, ret_n);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < *ret_n; i++) {
+		observations[i].deadline *= speed;
+		for (unsigned slot = 0; slot < MTL_SLOTS; slot++)
+			observations[i].touched[slot] *= speed;
+	}
+	*ret_observations = observations;
+	return 0;
 }
 
 void tracked_options(const struct tracked *tracked, struct mtl_estimate_options *options)

@@ -410,6 +410,19 @@ static void a_single_expensive_second_costs_no_share(void **state)
 	assert_true(governor_share(0.5, 0.04, 0.017, 0.01) < 0.5);
 }
 
+/* Strings are slow while a watch is on, without a trap or a switch. */
+static void what_strings_lose_while_watched_is_paid_for(void **state)
+{
+	struct governor_prices prices = {.arm = 100e-6, .watched = 0.3};
+	struct sampler_counts delta = {.arms = 20, .armed_ns = 200000000};
+	struct governor governor = {.overhead = NAN, .close_between = true};
+
+	(void)state;
+	governor_update(&governor, &prices, &delta, 1, 0.01, 1);
+	assert_true(fabs(governor.overhead - (20 * 100e-6 + 0.2 * 0.3)) < 1e-12);
+	assert_true(fabs(governor.watches - 0.0075 / (100e-6 + 0.01 * 0.3)) < 1e-6);
+}
+
 static void the_clock_is_paid_for(void **state)
 {
 	const struct calibration calibration = {
@@ -464,6 +477,7 @@ int main(void)
 	        cmocka_unit_test(nonsense_stays_in_bounds),
 	        cmocka_unit_test(nothing_happened_changes_nothing),
 	        cmocka_unit_test(the_daemon_comes_under_its_maximum),
+	        cmocka_unit_test(what_strings_lose_while_watched_is_paid_for),
 	        cmocka_unit_test(the_clock_is_paid_for),
 	        cmocka_unit_test(samples_are_paid_for),
 	        cmocka_unit_test(unknown_or_unlimited_use_keeps_the_share),

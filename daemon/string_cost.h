@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MTLD_STRING_COST_H
+#define MTLD_STRING_COST_H
+
+/* What a data breakpoint that is on takes from a process that moves or stores strings (rep movs, rep stos). */
+
+/* Samples of the clock while it was watched, the latest ones; of them, at such an instruction. */
+struct string_cost {
+	double watched, strings;
+};
+
+void string_cost_note(struct string_cost *cost, double watched, double strings);
+
+/* The part of the time in which it is watched that it spends at such instructions. */
+double string_cost_share(const struct string_cost *cost);
+
+/* The part of their time by which they are slower while a breakpoint is on: 1 - time without / time with it.
+ * Measured on the calling thread. 0 where they are not, or no breakpoint can be had. */
+double string_cost_loss(void);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* What strings lose while watched: the share of samples, that it follows, that few do not decide. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "string_cost.h"
+
+static void nothing_is_known_at_first(void **state)
+{
+	struct string_cost cost = {0};
+
+	(void)state;
+	assert_true(string_cost_share(&cost) == 0);
+	string_cost_note(&cost, 0, 0);
+	assert_true(string_cost_share(&cost) == 0);
+	string_cost_note(&cost, 1, 1);
+	assert_true(string_cost_share(&cost) <= 0.25); /* one sample says little */
+}
+
+static void the_share_is_that_of_the_samples(void **state)
+{
+	struct string_cost cost = {0};
+
+	(void)state;
+	for (unsigned second = 0; second < 60; second++)
+		string_cost_note(&cost, 10, 3);
+	assert_true(fabs(string_cost_share(&cost) - 0.3) < 0.01);
+}
+
+static void a_change_is_followed(void **state)
+{
+	struct string_cost cost = {0};
+
+	(void)state;
+	for (unsigned second = 0; second < 1000; second++)
+		string_cost_note(&cost, 50, 50);
+	assert_true(string_cost_share(&cost) > 0.98 && string_cost_share(&cost) <= 1);
+	for (unsigned second = 0; second < 60; second++)
+		string_cost_note(&cost, 50, 0);
+	assert_true(string_cost_share(&cost) < 0.01);
+}
+
+/* Whatever the machine is: a part. */
+static void the_loss_is_a_part(void **state)
+{
+	double loss = string_cost_loss();
+
+	(void)state;
+	assert_true(loss >= 0 && loss < 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(nothing_is_known_at_first),
+	        cmocka_unit_test(the_share_is_that_of_the_samples),
+	        cmocka_unit_test(a_change_is_followed),
+	        cmocka_unit_test(the_loss_is_a_part),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

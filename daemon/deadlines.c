@@ -20,7 +20,9 @@
  * many short watches than a few long ones; but a watch that the budget does not pay for is not made,
  * however short, and the budget that is left buys length for nothing. The lean of the density D^-(1 +
  * lean) is what makes the watches fill OCCUPIED of the process's time, from log-uniform (0: few watches
- * are paid for, or the longest is short) to 1. docs/THEORY.md, section 21, has what was compared.
+ * are paid for, or the longest is short) to 1. docs/THEORY.md, section 21, has what was compared. Where
+ * the time of watching itself costs (string_cost.c) length is not for nothing: the lean is then at least
+ * the part that their time has in what watches cost, 1 where it is nearly all.
  */
 #include "deadlines.h"
 
@@ -77,6 +79,19 @@ double deadlines_mean(const struct deadlines *deadlines)
 	return candidate_deadline_mean(&deadlines->now);
 }
 
+/* Of the watches that the budget pays for, or for what their length costs. */
+static bool is_too_long(const struct deadlines *deadlines)
+{
+	double mean = candidate_deadline_mean(&deadlines->now), timed = deadlines->timed * mean;
+
+	return mean * deadlines->watches > OCCUPIED || timed / (1 + timed) > deadlines->now.lean;
+}
+
+void deadlines_price(struct deadlines *deadlines, double timed)
+{
+	deadlines->timed = timed;
+}
+
 void deadlines_afford(struct deadlines *deadlines, double watches)
 {
 	struct planner_deadlines *now = &deadlines->now;
@@ -85,7 +100,7 @@ void deadlines_afford(struct deadlines *deadlines, double watches)
 	deadlines->watches = watches;
 	for (unsigned i = 0; i < LEAN_STEPS; i++) {
 		now->lean = (low + high) / 2;
-		*(candidate_deadline_mean(now) * watches > OCCUPIED ? &low : &high) = now->lean;
+		*(is_too_long(deadlines) ? &low : &high) = now->lean;
 	}
 }
 

@@ -16,6 +16,7 @@ struct deadlines {
 	double resolution; /* seconds */
 	double trusted;    /* longest trusted window of the curve looked at last, seconds */
 	double watches;    /* a CPU second that the budget pays for */
+	double timed;      /* what a second of watching costs, in watches however short */
 	unsigned wait, rest; /* calls of deadlines_due() until it says yes, and after that */
 };
 
@@ -27,6 +28,9 @@ double deadlines_mean(const struct deadlines *deadlines);
 /* The budget pays for so many watches a CPU second (0: not known): how far deadlines lean on short
  * ones. Call when that changes. */
 void deadlines_afford(struct deadlines *deadlines, double watches);
+
+/* What a second of watching costs, in watches however short (0: nothing). deadlines_afford() heeds it. */
+void deadlines_price(struct deadlines *deadlines, double timed);
 
 /* The program has become another one: what was learnt of the old one may be too short. */
 void deadlines_reconsider(struct deadlines *deadlines);

@@ -73,6 +73,11 @@ void governor_begin(struct governor *governor, const struct governor_prices *pri
 	};
 }
 
+static double time_cost(const struct governor_prices *prices, const struct sampler_counts *delta)
+{
+	return delta->armed_ns / 1e9 * prices->watched;
+}
+
 static double cost_of(const struct governor *governor, const struct governor_prices *prices,
 	const struct sampler_counts *delta)
 {
@@ -81,7 +86,7 @@ static double cost_of(const struct governor *governor, const struct governor_pri
 	return delta->arms * (prices->arm + (governor->close_between ? prices->open : 0)) +
 		delta->hits * prices->trap +
 		(delta->busy + delta->starved + delta->woken) * prices->moment +
-		delta->armed_ns / 1e9 * prices->watched +
+		time_cost(prices, delta) +
 		delta->armed_switches * prices->switch_on + open_switches * prices->switch_open;
 }
 
@@ -119,6 +124,7 @@ void governor_update(struct governor *governor, const struct governor_prices *pr
 		return;
 	}
 	governor->cost = smooth(governor->cost, cost / arms);
+	governor->fixed = smooth(governor->fixed, (cost - time_cost(prices, delta)) / arms);
 	governor->watches = budget / governor->cost;
 	governor->pace = bounded(governor->watches * (arms + delta->busy) / arms, share);
 }

@@ -24,6 +24,7 @@ struct governor {
 	double overhead;     /* estimated fraction of the target's CPU time; NAN: not known yet */
 	double cost;         /* seconds per arm, smoothed; 0: not known yet */
 	double pace;         /* moments a CPU second */
+	double fixed;        /* of that, what does not depend on how long they are; likewise */
 	double watches;      /* a CPU second that the budget pays for; 0: not known yet */
 	double switching;    /* what switches take of its CPU time while the clock runs */
 	double sample_rate;  /* address samples a CPU second, of late */

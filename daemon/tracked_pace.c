@@ -143,6 +143,7 @@ void tracked_settle(struct tracked *tracked, double share)
 	governor_update(&tracked->governor, &prices, &delta, delta.cpu_ns / 1e9,
 	        tracked->config->max_overhead, tracked_govern(tracked, share));
 	tracked->observations_per_second = delta.arms / (delta.cpu_ns / 1e9);
+	deadlines_price(&tracked->deadlines, prices.watched / fmax(tracked->governor.fixed, 1e-6));
 	tracked->settled = tracked->counts;
 	tracked->settled_wall_ns = source_now();
 	tracked_set_pace(tracked);

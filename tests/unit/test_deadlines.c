@@ -91,6 +91,22 @@ static void watches_fill_the_time_that_the_budget_leaves(void **state)
 	assert_true(many.now.lean > 1 - 1e-5);
 }
 
+/* Where the time of a watch is nearly all that it costs, short ones buy more. */
+static void length_that_costs_leans_on_short_ones(void **state)
+{
+	struct deadlines free = begun(10), some = begun(10), dear = begun(10);
+	double part;
+	(void)state;
+
+	deadlines_price(&some, 60);
+	deadlines_afford(&some, 10);
+	deadlines_price(&dear, 1e6);
+	deadlines_afford(&dear, 10);
+	assert_true(free.now.lean < 1e-5 && dear.now.lean > 0.999);
+	part = 60 * deadlines_mean(&some) / (1 + 60 * deadlines_mean(&some));
+	assert_true(fabs(some.now.lean - part) < 1e-3 && part > 0.2 && part < 0.8);
+}
+
 /* What an estimate says of the windows asked for, and how far it is to be trusted. */
 static void adapt(struct deadlines *deadlines, double growth, double trusted, double fill)
 {
@@ -214,6 +230,7 @@ int main(void)
 	        cmocka_unit_test(the_mean_is_that_of_what_is_drawn),
 	        cmocka_unit_test(means_of_the_two_ends),
 	        cmocka_unit_test(watches_fill_the_time_that_the_budget_leaves),
+	        cmocka_unit_test(length_that_costs_leans_on_short_ones),
 	        cmocka_unit_test(questions_are_about_trusted_windows),
 	        cmocka_unit_test(what_grows_is_watched_longer),
 	        cmocka_unit_test(what_stands_is_watched_shorter),

@@ -421,6 +421,7 @@ static void what_strings_lose_while_watched_is_paid_for(void **state)
 	governor_update(&governor, &prices, &delta, 1, 0.01, 1);
 	assert_true(fabs(governor.overhead - (20 * 100e-6 + 0.2 * 0.3)) < 1e-12);
 	assert_true(fabs(governor.watches - 0.0075 / (100e-6 + 0.01 * 0.3)) < 1e-6);
+	assert_true(fabs(governor.fixed - 100e-6) < 1e-12);
 }
 
 static void the_clock_is_paid_for(void **state)

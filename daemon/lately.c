@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define GENERATION_SECONDS 4.0
+#define AGE_MAX 15
 
 void lately_done(struct lately *lately)
 {
@@ -95,6 +96,7 @@ void lately_pass(struct lately *lately, double moment, double wall)
 		if (region->expected == 0)
 			continue;
 		region->expected--;
+		region->age += region->age < AGE_MAX;
 		memset(region->seen[lately->now], 0, sizeof(region->seen[0]));
 		lately->items[kept++] = *region;
 	}
@@ -162,5 +164,6 @@ bool lately_knows(const struct lately *lately, uint64_t page)
 	const struct lately_region *region = find(lately, page);
 	unsigned at = page % REGION_PAGES, before = (lately->now + 1) % LATELY_GENERATIONS;
 
-	return region && (region->seen[before][at / 64] >> at % 64 & 1);
+	return region && (region->age >= LATELY_GENERATIONS ||
+	                         (region->seen[before][at / 64] >> at % 64 & 1));
 }

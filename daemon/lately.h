@@ -18,8 +18,9 @@
 enum { LATELY_REGIONS = 512, LATELY_GENERATIONS = 2, LATELY_WORDS = REGION_PAGES / 64 };
 
 struct lately_region {
-	uint64_t number : 60;  /* page / REGION_PAGES */
+	uint64_t number : 56;  /* page / REGION_PAGES */
 	uint64_t expected : 4; /* generations until it is dropped */
+	uint64_t age : 4;      /* generations since births were first told of, the most it holds */
 	uint64_t seen[LATELY_GENERATIONS][LATELY_WORDS];
 };
 
@@ -50,7 +51,8 @@ bool lately_next(const struct lately *lately, uint64_t from, uint64_t to, uint64
         uint64_t *ret_end);
 
 /* Whether the page was there before, not just since it was born: seen in the generation before this
- * one. */
+ * one, or in a region where pages have been born for longer than that (what is there for less than a
+ * look at it takes is seldom seen). */
 bool lately_knows(const struct lately *lately, uint64_t page);
 
 #endif

@@ -96,6 +96,20 @@ static void a_page_is_known_from_the_generation_before(void **state)
 	lately_done(&lately);
 }
 
+/* What is there for too short a time to be seen, but is born there again and again. */
+static void so_is_one_where_pages_have_long_been_born(void **state)
+{
+	struct lately lately = {0};
+
+	(void)state;
+	for (unsigned i = 0; i < 12; i++) {
+		assert_true(lately_knows(&lately, AT + i) == (5 * i > 5));
+		lately_expect(&lately, AT + i);
+		lately_pass(&lately, 5 + 5 * i, 1000 + 5 * i);
+	}
+	lately_done(&lately);
+}
+
 static void where_births_end_nothing_is_kept(void **state)
 {
 	struct lately lately = {0};
@@ -305,6 +319,7 @@ int main(void)
 	        cmocka_unit_test(what_was_there_lately_is_remembered),
 	        cmocka_unit_test(many_threads_do_not_hurry_it),
 	        cmocka_unit_test(a_page_is_known_from_the_generation_before),
+	        cmocka_unit_test(so_is_one_where_pages_have_long_been_born),
 	        cmocka_unit_test(where_births_end_nothing_is_kept),
 	        cmocka_unit_test(it_has_bounds),
 	        cmocka_unit_test(the_next_that_was_seen),

@@ -27,6 +27,7 @@
 #define PACE_MIN 0.05
 #define PACE_MAX 1000.0
 #define SMOOTHING 0.3
+#define CLOCKED_LEAST 0.02 /* seconds */
 #define LEAST_PART 0.25 /* of the budget is for watching, however many samples there are */
 /* Four disabled breakpoint events cost this much at a switch out and in (measured: 0.5-1.1 us). */
 #define SWITCH_OPEN 1e-6
@@ -90,12 +91,17 @@ static double cost_of(const struct governor *governor, const struct governor_pri
 		delta->armed_switches * prices->switch_on + open_switches * prices->switch_open;
 }
 
-/* Switches are counted while the clock runs. */
-static double switch_rate(const struct sampler_counts *delta, double cpu_seconds)
+/* Switches are counted while the clock runs; where it rested all the time nothing is learnt of them. */
+static void look_at_switches(struct governor *governor, const struct governor_prices *prices,
+	const struct sampler_counts *delta, double cpu_seconds, double max_overhead)
 {
 	double clocked = cpu_seconds - delta->rested_ns / 1e9;
 
-	return clocked > 1e-3 ? delta->switches / clocked : 0;
+	if (clocked <= CLOCKED_LEAST)
+		return;
+	governor->switching = delta->switches / clocked * prices->clock;
+	governor->close_between = better_closed(delta->switches / clocked, prices,
+		max_overhead * (governor->close_between ? 0.5 : 1));
 }
 
 static double smooth(double old, double value)
@@ -108,16 +114,14 @@ void governor_update(struct governor *governor, const struct governor_prices *pr
 {
 	double cost = cost_of(governor, prices, delta), arms = delta->arms;
 	double beside = delta->samples * prices->sample + delta->switches * prices->clock;
-	double budget = MARGIN * max_overhead * share, switches = switch_rate(delta, cpu_seconds);
+	double budget = MARGIN * max_overhead * share;
 
 	if (cpu_seconds < 0.05)
 		return;
 	governor->sample_rate = delta->samples / cpu_seconds;
 	budget = fmax(budget - beside / cpu_seconds, LEAST_PART * budget);
 	governor->overhead = smooth(governor->overhead, (cost + beside) / cpu_seconds);
-	governor->switching = switches * prices->clock;
-	governor->close_between = better_closed(switches, prices,
-		max_overhead * (governor->close_between ? 0.5 : 1));
+	look_at_switches(governor, prices, delta, cpu_seconds, max_overhead);
 	if (arms < 1) { /* nothing learnt, but moments alone must not cost more than allowed */
 		governor->pace =
 			bounded(fmin(governor->pace, budget / fmax(prices->moment, 1e-9)), share);

@@ -440,6 +440,10 @@ static void the_clock_is_paid_for(void **state)
 	delta.rested_ns = 500000000; /* they were counted half of the time */
 	governor_update(&governor, &prices, &delta, 1, 0.01, 1);
 	assert_true(fabs(governor.switching - 10000 * 0.5e-6) < 1e-12);
+	delta.rested_ns = 1000000000; /* not at all: what was known stays known */
+	delta.switches = 0;
+	governor_update(&governor, &prices, &delta, 1, 0.01, 1);
+	assert_true(fabs(governor.switching - 10000 * 0.5e-6) < 1e-12);
 }
 
 /* What address samples take is told, and left over from what watching may take; but never all of

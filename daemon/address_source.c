@@ -28,7 +28,7 @@ struct address_event {
 	struct cpu_events *cpus;
 	bool misses_only;
 	int error;
-	uint64_t outcomes[CODE_UNREADABLE + 1];
+	uint64_t outcomes[CODE_OUTCOMES];
 	uint64_t looked_ns, seen[MTL_CPUS_MAX]; /* at the latest look */
 	double rate;
 };
@@ -315,7 +315,9 @@ static void add_outcomes(const struct address_event *event, struct address_count
 {
 	counts->zero += event->outcomes[CODE_WITHOUT_ADDRESS];
 	counts->unreadable = event->outcomes[CODE_UNREADABLE];
-	counts->delivered -= event->outcomes[CODE_WITHOUT_ADDRESS] + counts->unreadable;
+	counts->filtered += event->outcomes[CODE_LEFT_OUT];
+	counts->delivered -= event->outcomes[CODE_WITHOUT_ADDRESS] + counts->unreadable +
+	                     event->outcomes[CODE_LEFT_OUT];
 }
 
 void address_source_counts(

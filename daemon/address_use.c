@@ -46,12 +46,15 @@ static const double sample_seconds[] = {
 /* Of the clock a few tens a second of CPU time are enough to see where a program works; each is
  * decoded, which costs mtld more than the sample the program. */
 #define CODE_RATE 50.0
+#define HURRIED_RATE 500.0
+#define HURRY_NS 1000000000ULL
 
 struct address_use {
 	const struct config *config;
 	struct address_source *addresses; /* NULL: none */
 	struct perf_situation situation;
 	double sample_seconds;
+	uint64_t hurried_until; /* CLOCK_MONOTONIC */
 	char refused[320]; /* at the start; "": all that was wanted is there */
 	char problem[320]; /* of late */
 };
@@ -236,10 +239,30 @@ void address_use_consume(struct address_use *use)
 /* How often is known without counting. */
 static void settle_code(struct address_use *use, const struct address_counts *counts, double most)
 {
-	uint64_t period = sample_period_near(counts->event, 1e9 / fmin(CODE_RATE, fmax(most, 0.1)));
+	double wanted = source_now() < use->hurried_until ? HURRIED_RATE : CODE_RATE;
+	uint64_t period = sample_period_near(counts->event, 1e9 / fmin(wanted, fmax(most, 0.1)));
 
 	if (period > counts->period * 1.1 || period < counts->period * 0.9)
 		address_source_set_period(use->addresses, 0, period);
+}
+
+static double affordable(const struct address_use *use, double share)
+{
+	return sample_rate_affordable(
+	        PART * use->config->max_overhead * share, use->sample_seconds);
+}
+
+void address_use_hurry(struct address_use *use)
+{
+	struct address_counts counts;
+
+	if (!use->addresses || !address_source_runs(use->addresses))
+		return;
+	address_source_counts(use->addresses, 0, &counts);
+	if (counts.event->kind != PMU_TASK_CLOCK)
+		return;
+	use->hurried_until = source_now() + HURRY_NS;
+	settle_code(use, &counts, affordable(use, 1));
 }
 
 void address_use_settle(struct address_use *use, double per_cpu_second, double share)
@@ -252,9 +275,7 @@ void address_use_settle(struct address_use *use, double per_cpu_second, double s
 		return;
 	address_source_follow(use->addresses);
 	look(use, counts);
-	most = sample_rate_affordable(
-	               PART * use->config->max_overhead * share, use->sample_seconds) /
-	       n;
+	most = affordable(use, share) / n;
 	for (unsigned i = 0; i < n; i++)
 		all += counts[i].rate;
 	if (counts[0].event->kind == PMU_TASK_CLOCK) {

@@ -63,6 +63,7 @@ void governor_begin(struct governor *governor, const struct governor_prices *pri
 {
 	bool close = better_closed(switches, prices, max_overhead);
 	double cost = prices->arm + MTL_SLOTS * prices->trap + prices->moment +
+		watch_seconds * prices->watched +
 		switches * watch_seconds * prices->switch_on + (close ? prices->open : 0);
 
 	*governor = (struct governor){

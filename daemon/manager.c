@@ -54,6 +54,8 @@ static enum code_outcome on_code(void *userdata, const struct mtl_instruction *s
 
 	if (!tracked || !tracked->planner)
 		return CODE_UNREADABLE;
+	if (!tracked_wants_code(tracked))
+		return CODE_LEFT_OUT;
 	return code_heat(tracked->planner, tracked->root, tracked->pid, sample);
 }
 

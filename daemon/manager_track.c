@@ -247,6 +247,7 @@ static int track_anew(struct manager *manager, pid_t pid, struct entry **ret_ent
 	if (old) /* the pid has come round again */
 		manager_forget(manager, old);
 	address_use_begin(manager->addresses);
+	address_use_hurry(manager->addresses);
 	counters_begin(manager->counters);
 	judge_reuse(manager);
 	sd_event_source_set_time_relative(manager->tick, TICK_USEC);

@@ -14,7 +14,8 @@
  *     lost a second watched = s (1 - unwatched / watched)
  *
  * where the quotient is measured at the start. Only the latest MEMORY samples count, so that phases are
- * followed, and PRIOR more were elsewhere, so that the first few do not decide.
+ * followed, and PRIOR more were elsewhere, so that the first few do not decide. What is asked of a process
+ * that has just begun to be watched begins with a part of EXPECTED, until FEW samples say more.
  */
 #include "string_cost.h"
 
@@ -32,6 +33,8 @@
 
 #define MEMORY 500
 #define PRIOR 4
+#define FEW 10
+#define EXPECTED 0.2
 #define STRING_BYTES (64 << 10)
 #define TURNS 15
 
@@ -49,6 +52,13 @@ void string_cost_note(struct string_cost *cost, double watched, double strings)
 double string_cost_share(const struct string_cost *cost)
 {
 	return cost->strings / (cost->watched + PRIOR);
+}
+
+double string_cost_expected(const struct string_cost *cost)
+{
+	double missing = fmax(0, FEW - cost->watched);
+
+	return (cost->strings + EXPECTED * missing) / (cost->watched + missing);
 }
 
 /* ---- measured ---- */

@@ -14,6 +14,9 @@ void string_cost_note(struct string_cost *cost, double watched, double strings);
 /* The part of the time in which it is watched that it spends at such instructions. */
 double string_cost_share(const struct string_cost *cost);
 
+/* The same as long as little is known: of the samples that are missing some are taken to be there. */
+double string_cost_expected(const struct string_cost *cost);
+
 /* The part of their time by which they are slower while a breakpoint is on: 1 - time without / time with it.
  * Measured on the calling thread. 0 where they are not, or no breakpoint can be had. */
 double string_cost_loss(void);

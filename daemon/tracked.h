@@ -59,6 +59,7 @@ struct tracked {
 	double error;   /* of the latest curve, as a part of it; NAN: there was none */
 	struct governor governor;
 	struct string_cost string_cost;
+	uint64_t code_due_ns; /* the next sample to be decoded, CLOCK_MONOTONIC */
 	struct observation_store *store;
 	struct phases phases;
 	struct history_ring history; /* from tracking on, exec or not */
@@ -133,6 +134,9 @@ int tracked_reuse_curve(const struct tracked *tracked, const struct mtl_estimate
 /* Fills in the origin, and in options what an estimate of this process needs. */
 void tracked_origin(const struct tracked *tracked, double overhead_daemon,
 	struct mtl_curve_origin *ret_origin);
+/* Whether a sample of the clock is to be decoded: 200 a second are enough. */
+bool tracked_wants_code(struct tracked *tracked);
+
 /* What the store holds, for an estimate: the caller's to free. -ENOMEM. */
 int tracked_observations(const struct tracked *tracked, struct mtl_observation **ret_observations,
 	size_t *ret_n);

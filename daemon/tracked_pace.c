@@ -13,6 +13,7 @@
 
 #define BEGIN_SECONDS 0.03
 #define MOMENTS_PER_WATCH 6
+#define CODE_INTERVAL_NS 5000000ULL
 #define STORE_WINDOWS 4 /* observations older than so many windows weigh nothing */
 
 /* Moments that come much more often than watches can end only find the process occupied. */
@@ -29,20 +30,38 @@ void tracked_set_pace(struct tracked *tracked)
 }
 
 /* Some milliseconds of its time tell how often a process switches, and with that what a watch
- * costs. */
+ * costs; what strings cost is learnt from the first watches, and counts at once. */
 void tracked_begin(struct tracked *tracked)
 {
 	struct governor_prices prices = governor_prices(&tracked->instrument->calibration);
 	double seconds = (tracked->counts.cpu_ns - tracked->begin_cpu_ns) / 1e9;
 
-	if (tracked->begun || seconds < BEGIN_SECONDS)
+	if (tracked->governor.cost > 0 || seconds < BEGIN_SECONDS)
 		return;
-	tracked->begun = true;
+	if (!tracked->begun) {
+		tracked->begun = true;
+		tracked->settled = tracked->counts;
+		tracked->settled_wall_ns = source_now();
+	}
+	tracked->string_cost = (struct string_cost){0};
+	string_cost_note(&tracked->string_cost, tracked->counts.watched - tracked->settled.watched,
+	        tracked->counts.strings - tracked->settled.strings);
+	prices.watched = tracked->instrument->calibration.string_loss *
+	                 string_cost_expected(&tracked->string_cost);
 	governor_begin(&tracked->governor, &prices, tracked->config->max_overhead,
 	        tracked->counts.switches / seconds, deadlines_mean(&tracked->deadlines));
-	tracked->settled = tracked->counts;
-	tracked->settled_wall_ns = source_now();
 	tracked_set_pace(tracked);
+}
+
+/* Each costs mtld some 40 us. */
+bool tracked_wants_code(struct tracked *tracked)
+{
+	uint64_t now = source_now();
+
+	if (now < tracked->code_due_ns)
+		return false;
+	tracked->code_due_ns = now + CODE_INTERVAL_NS;
+	return true;
 }
 
 static struct sampler_counts since_settled(const struct tracked *tracked)
@@ -138,7 +157,8 @@ void tracked_settle(struct tracked *tracked, double share)
 		return;
 	tracked->share = share;
 	tracked->running = running_on(tracked, delta.cpu_ns / 1e9);
-	string_cost_note(&tracked->string_cost, delta.watched, delta.strings);
+	if (tracked->governor.cost > 0) /* else tracked_begin() does */
+		string_cost_note(&tracked->string_cost, delta.watched, delta.strings);
 	prices = prices_now(tracked, delta.cpu_ns / 1e9);
 	governor_update(&tracked->governor, &prices, &delta, delta.cpu_ns / 1e9,
 	        tracked->config->max_overhead, tracked_govern(tracked, share));

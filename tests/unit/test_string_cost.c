@@ -34,6 +34,20 @@ static void the_share_is_that_of_the_samples(void **state)
 	assert_true(fabs(string_cost_share(&cost) - 0.3) < 0.01);
 }
 
+static void at_first_some_are_expected(void **state)
+{
+	struct string_cost cost = {0};
+
+	(void)state;
+	assert_true(string_cost_expected(&cost) > 0.1 && string_cost_expected(&cost) < 0.5);
+	string_cost_note(&cost, 5, 0);
+	assert_true(string_cost_expected(&cost) < 0.2 && string_cost_expected(&cost) > 0);
+	string_cost_note(&cost, 15, 0);
+	assert_true(string_cost_expected(&cost) == 0);
+	string_cost_note(&cost, 20, 20);
+	assert_true(string_cost_expected(&cost) == 0.5);
+}
+
 static void a_change_is_followed(void **state)
 {
 	struct string_cost cost = {0};
@@ -61,6 +75,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(nothing_is_known_at_first),
 	        cmocka_unit_test(the_share_is_that_of_the_samples),
+	        cmocka_unit_test(at_first_some_are_expected),
 	        cmocka_unit_test(a_change_is_followed),
 	        cmocka_unit_test(the_loss_is_a_part),
 	};

@@ -19,17 +19,15 @@
  */
 #include "string_cost.h"
 
-#include <linux/hw_breakpoint.h>
-#include <linux/perf_event.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cleanup.h"
 #include "source.h"
+#include "watch.h"
 
 #define MEMORY 500
 #define PRIOR 4
@@ -74,22 +72,6 @@ static void store_string(unsigned char *string)
 #endif
 }
 
-static int open_breakpoint(const uint64_t *word)
-{
-	struct perf_event_attr attr = {
-	        .type = PERF_TYPE_BREAKPOINT,
-	        .size = sizeof(attr),
-	        .sample_period = 1,
-	        .disabled = 1,
-	        .exclude_hv = 1,
-	        .bp_type = HW_BREAKPOINT_RW,
-	        .bp_addr = (uintptr_t)word,
-	        .bp_len = sizeof(*word),
-	};
-
-	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
 static double seconds_of(unsigned char *string)
 {
 	uint64_t begin = source_now();
@@ -98,21 +80,33 @@ static double seconds_of(unsigned char *string)
 	return (source_now() - begin) / 1e9;
 }
 
-double string_cost_loss(void)
+/* The best of the string's times with the watch on, or off; INFINITY: it cannot be set. */
+static double best_time(struct watch *watch, bool on, unsigned char *string)
 {
 	static uint64_t elsewhere;
-	_cleanup_close_ int fd = open_breakpoint(&elsewhere);
+	const uint64_t address = (uintptr_t)&elsewhere;
+	double best = INFINITY;
+
+	if (on && watch_arm(watch, &address, 1) < 0)
+		return INFINITY;
+	for (unsigned i = 0; i < TURNS; i++)
+		best = fmin(best, seconds_of(string));
+	if (on)
+		watch_disarm(watch);
+	return best;
+}
+
+double string_cost_loss(void)
+{
 	_cleanup_free_ unsigned char *string = malloc(STRING_BYTES);
-	double best[] = {INFINITY, INFINITY};
+	struct watch watch;
+	double off, on;
 
-	if (fd < 0 || !string)
+	watch_init(&watch, -1, WATCH_OWN_CPU, 1, sizeof(uint64_t));
+	if (!string || watch_add_thread(&watch, gettid()) < 0)
 		return 0;
-	for (unsigned i = 0; i < 2 * TURNS; i++) {
-		bool on = i % 2;
-
-		if (ioctl(fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) < 0)
-			return 0;
-		best[on] = fmin(best[on], seconds_of(string));
-	}
-	return fmax(0, 1 - best[false] / best[true]);
+	off = best_time(&watch, false, string);
+	on = best_time(&watch, true, string);
+	watch_close(&watch);
+	return isfinite(on) ? fmax(0, 1 - off / on) : 0;
 }

@@ -15,7 +15,13 @@ struct address_source;
 typedef void (*address_fn)(void *userdata, const struct mtl_address *sample);
 
 /* What a sample of the clock came to, once the code there was decoded. */
-enum code_outcome { CODE_USED, CODE_WITHOUT_ADDRESS, CODE_UNREADABLE, CODE_LEFT_OUT, CODE_OUTCOMES };
+enum code_outcome {
+	CODE_USED,
+	CODE_WITHOUT_ADDRESS,
+	CODE_UNREADABLE,
+	CODE_LEFT_OUT,
+	CODE_OUTCOMES
+};
 typedef enum code_outcome (*code_fn)(void *userdata, const struct mtl_instruction *sample);
 
 /* What became of one event's samples since address_source_new(). `seen` is the sum of the seven

@@ -23,8 +23,8 @@ struct address_use *address_use_free(struct address_use *use);
 
 /* Something is tracked; nothing is any more. */
 void address_use_begin(struct address_use *use);
-/* Somebody new is tracked: for a second samples of the clock come more often, for what it is doing and what
- * watching costs it (string_cost.h) to be known soon. */
+/* Somebody new is tracked: for a second samples of the clock come more often, for what it is doing
+ * and what watching costs it (string_cost.h) to be known soon. */
 void address_use_hurry(struct address_use *use);
 void address_use_rest(struct address_use *use);
 

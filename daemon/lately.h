@@ -51,8 +51,8 @@ bool lately_next(const struct lately *lately, uint64_t from, uint64_t to, uint64
         uint64_t *ret_end);
 
 /* Whether the page was there before, not just since it was born: seen in the generation before this
- * one, or in a region where pages have been born for longer than that (what is there for less than a
- * look at it takes is seldom seen). */
+ * one, or in a region where pages have been born for longer than that (what is there for less than
+ * a look at it takes is seldom seen). */
 bool lately_knows(const struct lately *lately, uint64_t page);
 
 #endif

@@ -408,8 +408,8 @@ static void pop(struct scene *scene)
 
 	move_stack(scene, 1);
 	if (named(scene, stack_pointer(scene), &stack) &&
-	        scene->memory->load(scene->memory->userdata, stack,
-	                registers_word(scene->before), &value))
+	        scene->memory->load(
+	                scene->memory->userdata, stack, registers_word(scene->before), &value))
 		put(scene, 0, value);
 }
 
@@ -422,8 +422,8 @@ static void leave(struct scene *scene)
 	if (!named(scene, frame, &address))
 		return;
 	put_register(scene, stack_pointer(scene), address + registers_word(scene->before));
-	if (scene->memory->load(scene->memory->userdata, address, registers_word(scene->before),
-	            &value))
+	if (scene->memory->load(
+	            scene->memory->userdata, address, registers_word(scene->before), &value))
 		put_register(scene, frame, value);
 }
 

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT
 /*
- * Processors move and store strings a line at a time, unless a data breakpoint is on: then each byte
- * or word of them could be the one, and goes by itself (Intel SDM vol. 3, "Fast-String Operation": what
- * is reported of each iteration). Measured on an AMD Zen 4 in a virtual machine, wherever the
- * breakpoint lies: rep stosb 25 times as long, rep movsb 14, rep stosq 3; loads, stores, vector copies
- * and arithmetic 1.00. The C library copies and fills large blocks so, the kernel copies for read(2) and
- * write(2) and clears new pages so. A program that clears 17 MB for every 40 KB it compresses lost 10 %
- * of its speed while one of its lines after the other was watched; no trap and no switch shows that.
+ * Processors move and store strings a line at a time, unless a data breakpoint is on: then each
+ * byte or word of them could be the one, and goes by itself (Intel SDM vol. 3, "Fast-String
+ * Operation": what is reported of each iteration). Measured on an AMD Zen 4 in a virtual machine,
+ * wherever the breakpoint lies: rep stosb 25 times as long, rep movsb 14, rep stosq 3; loads,
+ * stores, vector copies and arithmetic 1.00. The C library copies and fills large blocks so, the
+ * kernel copies for read(2) and write(2) and clears new pages so. A program that clears 17 MB for
+ * every 40 KB it compresses lost 10 % of its speed while one of its lines after the other was
+ * watched; no trap and no switch shows that.
  *
- * Samples of the clock show it: the part s of those while watched that are at such an instruction is
- * the part of the watched time that these take, and all but the time they would take unwatched is lost,
+ * Samples of the clock show it: the part s of those while watched that are at such an instruction
+ * is the part of the watched time that these take, and all but the time they would take unwatched
+ * is lost,
  *
  *     lost a second watched = s (1 - unwatched / watched)
  *
- * where the quotient is measured at the start. Only the latest MEMORY samples count, so that phases are
- * followed, and PRIOR more were elsewhere, so that the first few do not decide. What is asked of a process
- * that has just begun to be watched begins with a part of EXPECTED, until FEW samples say more.
+ * where the quotient is measured at the start. Only the latest MEMORY samples count, so that phases
+ * are followed, and PRIOR more were elsewhere, so that the first few do not decide. What is asked
+ * of a process that has just begun to be watched begins with a part of EXPECTED, until FEW samples
+ * say more.
  */
 #include "string_cost.h"
 

@@ -2,7 +2,8 @@
 #ifndef MTLD_STRING_COST_H
 #define MTLD_STRING_COST_H
 
-/* What a data breakpoint that is on takes from a process that moves or stores strings (rep movs, rep stos). */
+/* What a data breakpoint that is on takes from a process that moves or stores strings (rep movs,
+ * rep stos). */
 
 /* Samples of the clock while it was watched, the latest ones; of them, at such an instruction. */
 struct string_cost {
@@ -14,11 +15,12 @@ void string_cost_note(struct string_cost *cost, double watched, double strings);
 /* The part of the time in which it is watched that it spends at such instructions. */
 double string_cost_share(const struct string_cost *cost);
 
-/* The same as long as little is known: of the samples that are missing some are taken to be there. */
+/* The same as long as little is known: of the samples that are missing some are taken to be there.
+ */
 double string_cost_expected(const struct string_cost *cost);
 
-/* The part of their time by which they are slower while a breakpoint is on: 1 - time without / time with it.
- * Measured on the calling thread. 0 where they are not, or no breakpoint can be had. */
+/* The part of their time by which they are slower while a breakpoint is on: 1 - time without / time
+ * with it. Measured on the calling thread. 0 where they are not, or no breakpoint can be had. */
 double string_cost_loss(void);
 
 #endif

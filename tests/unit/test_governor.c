@@ -406,7 +406,8 @@ static void a_single_expensive_second_costs_no_share(void **state)
 {
 	(void)state;
 	assert_true(governor_share(0.5, 0.04, 0.002, 0.01) == 0.5);
-	assert_true(governor_share(0.5, 0.005, 0.017, 0.01) == 0.5); /* what is averaged lags behind */
+	assert_true(
+	        governor_share(0.5, 0.005, 0.017, 0.01) == 0.5); /* what is averaged lags behind */
 	assert_true(governor_share(0.5, 0.04, 0.017, 0.01) < 0.5);
 }
 

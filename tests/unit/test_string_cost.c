@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What strings lose while watched: the share of samples, that it follows, that few do not decide. */
+/* What strings lose while watched: the share of samples, that it follows, that few do not decide.
+ */
 
 #include <setjmp.h>
 #include <stdarg.h>

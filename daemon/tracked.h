@@ -50,7 +50,8 @@ struct tracked {
 	uint32_t execs; /* seen to */
 	uint64_t clock_word; /* at the latest tick, */
 	unsigned still;      /* and for how many ticks it has been that */
-	bool begun; /* how often it switches is known: it may be sampled */
+	bool begun;   /* how often it switches is known: it may be sampled */
+	bool settled_once; /* since then */
 
 	struct planner *planner;
 	struct deadlines deadlines;

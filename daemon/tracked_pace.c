@@ -36,7 +36,7 @@ void tracked_begin(struct tracked *tracked)
 	struct governor_prices prices = governor_prices(&tracked->instrument->calibration);
 	double seconds = (tracked->counts.cpu_ns - tracked->begin_cpu_ns) / 1e9;
 
-	if (tracked->governor.cost > 0 || seconds < BEGIN_SECONDS)
+	if (tracked->settled_once || seconds < BEGIN_SECONDS)
 		return;
 	if (!tracked->begun) {
 		tracked->begun = true;
@@ -157,8 +157,9 @@ void tracked_settle(struct tracked *tracked, double share)
 		return;
 	tracked->share = share;
 	tracked->running = running_on(tracked, delta.cpu_ns / 1e9);
-	if (tracked->governor.cost > 0) /* else tracked_begin() does */
+	if (tracked->settled_once) /* else tracked_begin() has done so */
 		string_cost_note(&tracked->string_cost, delta.watched, delta.strings);
+	tracked->settled_once = true;
 	prices = prices_now(tracked, delta.cpu_ns / 1e9);
 	governor_update(&tracked->governor, &prices, &delta, delta.cpu_ns / 1e9,
 	        tracked->config->max_overhead, tracked_govern(tracked, share));

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "client.h"
-#include "question.h"
 #include "operand.h"
+#include "question.h"
 #include "size.h"
 #include "terminal.h"
 

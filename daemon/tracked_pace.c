@@ -16,6 +16,12 @@
 #define CODE_INTERVAL_NS 5000000ULL
 #define STORE_WINDOWS 4 /* observations older than so many windows weigh nothing */
 
+double tracked_string_price(const struct tracked *tracked)
+{
+	return tracked->instrument->calibration.string_loss *
+	       string_cost_share(&tracked->string_cost);
+}
+
 /* Moments that come much more often than watches can end only find the process occupied. */
 void tracked_set_pace(struct tracked *tracked)
 {
@@ -137,8 +143,7 @@ static struct governor_prices prices_now(const struct tracked *tracked, double s
 	prices.arm = prices.arm * running + (threads - running) * prices.open / 2;
 	prices.trap *= running;
 	prices.open *= threads;
-	prices.watched = tracked->instrument->calibration.string_loss *
-	                 string_cost_share(&tracked->string_cost);
+	prices.watched = tracked_string_price(tracked);
 	return prices;
 }
 

@@ -67,4 +67,7 @@ void tracked_reuse_free(struct tracked *tracked);
 void tracked_set_pace(struct tracked *tracked);
 void tracked_begin(struct tracked *tracked);
 
+/* What strings lose of a second in which it is watched (string_cost.h). */
+double tracked_string_price(const struct tracked *tracked);
+
 #endif

@@ -127,8 +127,7 @@ static double renewal_seconds(const struct tracked *tracked)
 /* How fast it is while it is watched, in parts of what it is else. */
 static double speed_watched(const struct tracked *tracked)
 {
-	return 1 - tracked->instrument->calibration.string_loss *
-	                   string_cost_share(&tracked->string_cost);
+	return 1 - tracked_string_price(tracked);
 }
 
 static void write_note(const struct tracked *tracked, char *ret_note, size_t size)

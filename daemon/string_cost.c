@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Processors move and store strings a line at a time, unless a data breakpoint is on: then each byte
- * or word of them could be the one, and goes by itself. Measured on an AMD Zen 4 in a virtual machine,
- * wherever the breakpoint lies: rep stosb 25 times as long, rep movsb 14, rep stosq 3; loads,
- * stores, vector copies and arithmetic 1.00. The C library copies and fills large blocks so, the
- * kernel copies for read(2) and write(2) and clears new pages so. A program that clears 17 MB for
- * every 40 KB it compresses lost 10 % of its speed while one of its lines after the other was
+ * Processors move and store strings a line at a time, unless a data breakpoint is on: then each
+ * byte or word of them could be the one, and goes by itself. Measured on an AMD Zen 4 in a virtual
+ * machine, wherever the breakpoint lies: rep stosb 25 times as long, rep movsb 14, rep stosq 3;
+ * loads, stores, vector copies and arithmetic 1.00. The C library copies and fills large blocks so,
+ * the kernel copies for read(2) and write(2) and clears new pages so. A program that clears 17 MB
+ * for every 40 KB it compresses lost 10 % of its speed while one of its lines after the other was
  * watched; no trap and no switch shows that.
  *
  * Samples of the clock show it: the part s of those while watched that are at such an instruction

@@ -128,6 +128,11 @@ enum mtl_accesses {
 	MTL_ACCESSES_ADDRESSED, /* those with a data address of the process */
 };
 
+/* Samples of the clock; of these, at an instruction that moves or stores strings. */
+struct mtl_clock_samples {
+	__u64 all, strings;
+};
+
 /* What a process was counted to have done, by the slices of CPU time it had: added up when a thread
  * is switched out, so a slice under way is not in it. */
 struct mtl_counts {
@@ -136,8 +141,7 @@ struct mtl_counts {
 	__u64 cpu_ns;                   /* bpf: CPU time of these slices */
 	__u64 sampled;                  /* bpf: accesses that its address samples stand for */
 	__u64 misses;                   /* bpf: address samples known to be misses */
-	__u64 watched;                  /* bpf: samples of the clock while a watch was on */
-	__u64 strings;                  /* bpf: of these, at an instruction that moves or stores strings */
+	struct mtl_clock_samples clock[2]; /* bpf: while no watch was on; while one was */
 	__u32 visit_part; /* mtld: of its misses told, so many of 2^32 begin a visit; 0: none */
 	__u32 reserved;
 };
@@ -182,7 +186,7 @@ _Static_assert(sizeof(struct mtl_costs) == 48, "mtl_costs has no holes");
 _Static_assert(sizeof(struct mtl_hit) == 40, "mtl_hit has no holes");
 _Static_assert(sizeof(struct mtl_life) == 24, "mtl_life has no holes");
 _Static_assert(sizeof(struct mtl_event_slot) == 64, "mtl_event_slot is one cache line");
-_Static_assert(sizeof(struct mtl_counts) == 144, "mtl_counts has no holes");
+_Static_assert(sizeof(struct mtl_counts) == 160, "mtl_counts has no holes");
 _Static_assert(sizeof(struct mtl_address) == 32, "mtl_address has no holes");
 _Static_assert(sizeof(struct mtl_instruction) == 152, "mtl_instruction has no holes");
 _Static_assert(sizeof(struct mtl_task_time) == 24, "mtl_task_time has no holes");

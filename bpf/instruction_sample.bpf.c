@@ -5,8 +5,8 @@
  * about to touch. Counted as address samples are (address_sample.bpf.c); whether a sample has an address
  * only mtld finds out. Of a sample in kernel mode the registers are the kernel's: it is counted as such.
  *
- * In either mode it is counted how often a process that is being watched is found at an instruction that
- * moves or stores a string (rep movs, rep stos): with a data breakpoint on, processors do these a byte or a
+ * In either mode it is counted how often a process is found at an instruction that moves or stores a string
+ * (rep movs, rep stos), apart when it is being watched: with a data breakpoint on, processors do these a byte or a
  * word at a time, some 20 times slower (daemon/string_cost.c). Where the kernel's memory may not be read
  * (lockdown), `can_look` is cleared before loading, and only those of the program are counted.
  */
@@ -26,20 +26,22 @@ static __always_inline bool is_string(const __u8 code[3])
 		(operation == 0xa4 || operation == 0xa5 || operation == 0xaa || operation == 0xab);
 }
 
-static __always_inline void count_watched(__u32 index, __u64 ip, bool user)
+static __always_inline void count(__u32 index, bool watched, __u64 ip, bool user)
 {
 	struct mtl_counts *its = bpf_map_lookup_elem(&counts, &index);
+	struct mtl_clock_samples *samples;
 	__u8 code[3] = {};
 
 	if (!its)
 		return;
+	samples = &its->clock[watched];
 	if (user)
 		bpf_probe_read_user(code, sizeof(code), (void *)ip);
 	else if (can_look)
 		bpf_probe_read_kernel(code, sizeof(code), (void *)ip);
-	__sync_fetch_and_add(&its->watched, 1);
+	__sync_fetch_and_add(&samples->all, 1);
 	if (is_string(code))
-		__sync_fetch_and_add(&its->strings, 1);
+		__sync_fetch_and_add(&samples->strings, 1);
 }
 
 SEC("perf_event")
@@ -65,8 +67,7 @@ int instruction_sample(struct bpf_perf_event_data *ctx)
 
 	if (!slot || !is_tracked(slot, process))
 		return 0;
-	if (process->slots_on)
-		count_watched(index, sample.ip, user);
+	count(index, process->slots_on > 0, sample.ip, user);
 	if (user)
 		deliver_counted(slot, &sample, sizeof(sample));
 	else

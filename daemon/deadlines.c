@@ -90,6 +90,7 @@ static bool is_too_long(const struct deadlines *deadlines)
 void deadlines_price(struct deadlines *deadlines, double timed)
 {
 	deadlines->timed = timed;
+	deadlines_afford(deadlines, deadlines->watches);
 }
 
 void deadlines_afford(struct deadlines *deadlines, double watches)

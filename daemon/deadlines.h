@@ -29,7 +29,7 @@ double deadlines_mean(const struct deadlines *deadlines);
  * ones. Call when that changes. */
 void deadlines_afford(struct deadlines *deadlines, double watches);
 
-/* What a second of watching costs, in watches however short (0: nothing). deadlines_afford() heeds it. */
+/* What a second of watching costs, in watches however short (0: nothing). */
 void deadlines_price(struct deadlines *deadlines, double timed);
 
 /* The program has become another one: what was learnt of the old one may be too short. */

@@ -58,12 +58,16 @@ static bool better_closed(double switches, const struct governor_prices *prices,
 	return switches * prices->switch_open > OPEN_PART * max_overhead;
 }
 
+double governor_short_watch(const struct governor_prices *prices)
+{
+	return prices->arm + MTL_SLOTS * prices->trap + prices->moment;
+}
+
 void governor_begin(struct governor *governor, const struct governor_prices *prices,
 	double max_overhead, double switches, double watch_seconds)
 {
 	bool close = better_closed(switches, prices, max_overhead);
-	double cost = prices->arm + MTL_SLOTS * prices->trap + prices->moment +
-		watch_seconds * prices->watched +
+	double cost = governor_short_watch(prices) + watch_seconds * prices->watched +
 		switches * watch_seconds * prices->switch_on + (close ? prices->open : 0);
 
 	*governor = (struct governor){

@@ -33,6 +33,9 @@ struct governor {
 
 struct governor_prices governor_prices(const struct calibration *calibration);
 
+/* What a watch of no length costs if every slot is hit, seconds. */
+double governor_short_watch(const struct governor_prices *prices);
+
 /* The pace to begin with, of a process that switches `switches` times a CPU second and would be watched
  * for watch_seconds at a time; as if every slot were to be hit. */
 void governor_begin(struct governor *governor, const struct governor_prices *prices,

@@ -399,8 +399,8 @@ void sampler_counts(struct sampler *sampler, uint32_t index, struct sampler_coun
 	ret_counts->faults = process->faults;
 	ret_counts->samples = process->samples;
 	ret_counts->misses = source_counts(sampler->source, index)->misses;
-	ret_counts->watched = source_counts(sampler->source, index)->watched;
-	ret_counts->strings = source_counts(sampler->source, index)->strings;
+	memcpy(ret_counts->clock, source_counts(sampler->source, index)->clock,
+		sizeof(ret_counts->clock));
 	ret_counts->cpu_ns = source_clock(sampler->source, index);
 }
 

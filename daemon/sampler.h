@@ -31,8 +31,7 @@ struct sampler_counts {
 	uint64_t visits;   /* watches armed at the end of one; in arms too */
 	uint64_t late;     /* of these, given up: live too long after its miss */
 	uint64_t armed_ns; /* process CPU time while a watch was on */
-	uint64_t watched;  /* samples of the clock meanwhile */
-	uint64_t strings;  /* of these, at a string instruction (string_cost.h) */
+	struct mtl_clock_samples clock[2]; /* while no watch was on, while one was (string_cost.h) */
 	uint64_t woken;    /* moments in a slice of reuse times, and misses told: an armer woke */
 	uint64_t armed_switches; /* context switches while a watch was on */
 	unsigned threads, slots;

@@ -17,7 +17,10 @@
  * where the quotient is measured at the start. Only the latest MEMORY samples count, so that phases
  * are followed, and PRIOR more were elsewhere, so that the first few do not decide. What is asked
  * of a process that has just begun to be watched begins with a part of EXPECTED, until FEW samples
- * say more.
+ * say more. Samples while it is not watched say something too, and come before the first watch: of
+ * these the strings have (watched / unwatched) times less than they would have, so each one
+ * elsewhere counts as (unwatched / watched) of one while watched. Short strings lose less than the
+ * long one that is measured, so that is for the beginning only.
  */
 #include "string_cost.h"
 
@@ -47,6 +50,11 @@ void string_cost_note(struct string_cost *cost, double watched, double strings)
 	keep = fmin(1, MEMORY / fmax(cost->watched, 1));
 	cost->watched *= keep;
 	cost->strings *= keep;
+}
+
+void string_cost_note_unwatched(struct string_cost *cost, double samples, double strings, double loss)
+{
+	string_cost_note(cost, strings + (1 - loss) * (samples - strings), strings);
 }
 
 double string_cost_share(const struct string_cost *cost)

@@ -44,7 +44,9 @@ static void begin_anew(struct tracked *tracked)
 {
 	store_clear(tracked->store);
 	tracked->rates = (struct rates){0};
-	tracked->string_cost = (struct string_cost){0};
+	tracked->begun = tracked->settled_once = false;
+	tracked->settled = tracked->counts;
+	tracked->settled_wall_ns = source_now();
 	tracked_reuse_begin(tracked);
 	tracked->begin_cpu_ns = source_clock(tracked->instrument->source, tracked->index);
 	tracked->begin_wall_ns = source_now();

@@ -35,41 +35,6 @@ void tracked_set_pace(struct tracked *tracked)
 	        governor->close_between);
 }
 
-/* Some milliseconds of its time tell how often a process switches, and with that what a watch
- * costs; what strings cost is learnt from the first watches, and counts at once. */
-void tracked_begin(struct tracked *tracked)
-{
-	struct governor_prices prices = governor_prices(&tracked->instrument->calibration);
-	double seconds = (tracked->counts.cpu_ns - tracked->begin_cpu_ns) / 1e9;
-
-	if (tracked->settled_once || seconds < BEGIN_SECONDS)
-		return;
-	if (!tracked->begun) {
-		tracked->begun = true;
-		tracked->settled = tracked->counts;
-		tracked->settled_wall_ns = source_now();
-	}
-	tracked->string_cost = (struct string_cost){0};
-	string_cost_note(&tracked->string_cost, tracked->counts.watched - tracked->settled.watched,
-	        tracked->counts.strings - tracked->settled.strings);
-	prices.watched = tracked->instrument->calibration.string_loss *
-	                 string_cost_expected(&tracked->string_cost);
-	governor_begin(&tracked->governor, &prices, tracked->config->max_overhead,
-	        tracked->counts.switches / seconds, deadlines_mean(&tracked->deadlines));
-	tracked_set_pace(tracked);
-}
-
-/* Each costs mtld some 40 us. */
-bool tracked_wants_code(struct tracked *tracked)
-{
-	uint64_t now = source_now();
-
-	if (now < tracked->code_due_ns)
-		return false;
-	tracked->code_due_ns = now + CODE_INTERVAL_NS;
-	return true;
-}
-
 static struct sampler_counts since_settled(const struct tracked *tracked)
 {
 	struct sampler_counts delta = tracked->counts;
@@ -84,12 +49,55 @@ static struct sampler_counts since_settled(const struct tracked *tracked)
 	delta.samples -= settled->samples;
 	delta.misses -= settled->misses;
 	delta.armed_ns -= settled->armed_ns;
-	delta.watched -= settled->watched;
-	delta.strings -= settled->strings;
+	for (unsigned on = 0; on < 2; on++) {
+		delta.clock[on].all -= settled->clock[on].all;
+		delta.clock[on].strings -= settled->clock[on].strings;
+	}
 	delta.woken -= settled->woken;
 	delta.cpu_ns -= settled->cpu_ns;
 	delta.rested_ns -= settled->rested_ns;
 	return delta;
+}
+
+/* By all samples since it has been tracked. */
+static void begin_string_cost(struct tracked *tracked)
+{
+	struct sampler_counts delta = since_settled(tracked);
+
+	tracked->string_cost = (struct string_cost){0};
+	string_cost_note_unwatched(&tracked->string_cost, delta.clock[0].all,
+	        delta.clock[0].strings, tracked->instrument->calibration.string_loss);
+	string_cost_note(&tracked->string_cost, delta.clock[1].all, delta.clock[1].strings);
+}
+
+/* Some milliseconds of its time tell how often a process switches, and with that what a watch
+ * costs; what strings cost is learnt from the first watches, and counts at once. */
+void tracked_begin(struct tracked *tracked)
+{
+	struct governor_prices prices = governor_prices(&tracked->instrument->calibration);
+	double seconds = (tracked->counts.cpu_ns - tracked->begin_cpu_ns) / 1e9;
+
+	if (tracked->settled_once || seconds < BEGIN_SECONDS)
+		return;
+	tracked->begun = true;
+	begin_string_cost(tracked);
+	prices.watched = tracked->instrument->calibration.string_loss *
+	                 string_cost_expected(&tracked->string_cost);
+	deadlines_price(&tracked->deadlines, prices.watched / governor_short_watch(&prices));
+	governor_begin(&tracked->governor, &prices, tracked->config->max_overhead,
+	        tracked->counts.switches / seconds, deadlines_mean(&tracked->deadlines));
+	tracked_set_pace(tracked);
+}
+
+/* Each costs mtld some 40 us. */
+bool tracked_wants_code(struct tracked *tracked)
+{
+	uint64_t now = source_now();
+
+	if (now < tracked->code_due_ns)
+		return false;
+	tracked->code_due_ns = now + CODE_INTERVAL_NS;
+	return true;
 }
 
 static int look_at_deadlines(struct tracked *tracked, struct mtl_curve **ret_curve)
@@ -163,7 +171,8 @@ void tracked_settle(struct tracked *tracked, double share)
 	tracked->share = share;
 	tracked->running = running_on(tracked, delta.cpu_ns / 1e9);
 	if (tracked->settled_once) /* else tracked_begin() has done so */
-		string_cost_note(&tracked->string_cost, delta.watched, delta.strings);
+		string_cost_note(
+		        &tracked->string_cost, delta.clock[1].all, delta.clock[1].strings);
 	tracked->settled_once = true;
 	prices = prices_now(tracked, delta.cpu_ns / 1e9);
 	governor_update(&tracked->governor, &prices, &delta, delta.cpu_ns / 1e9,

@@ -102,5 +102,6 @@ row 'hot word' hot --working-set 64K
 row 'system calls' calls --working-set 512K
 # fewer and longer windows: how often it is observed there changes from second to second
 pairs=$(((pairs + 4) / 5)) window=$(awk "BEGIN { print 10 * $window }") settle=3
+row 'pingpong, 20,000 a second' pingpong --switches 20000 --working-set 512K
 row 'pingpong' pingpong --working-set 512K
 answer_times

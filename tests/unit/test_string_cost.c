@@ -49,6 +49,21 @@ static void at_first_some_are_expected(void **state)
 	assert_true(string_cost_expected(&cost) == 0.5);
 }
 
+/* A process half of whose watched time is strings, these being 20 times as long: of 21 samples while
+ * it is not watched one is at them. */
+static void unwatched_samples_tell_the_same(void **state)
+{
+	struct string_cost cost = {0};
+
+	(void)state;
+	string_cost_note_unwatched(&cost, 1000, 0, 0.95);
+	assert_true(fabs(cost.watched - 50) < 1e-9 && cost.strings == 0);
+	cost = (struct string_cost){0};
+	string_cost_note_unwatched(&cost, 210, 10, 0.95);
+	string_cost_note(&cost, 20, 10);
+	assert_true(fabs(cost.strings / cost.watched - 0.5) < 1e-9);
+}
+
 static void a_change_is_followed(void **state)
 {
 	struct string_cost cost = {0};
@@ -77,6 +92,7 @@ int main(void)
 	        cmocka_unit_test(nothing_is_known_at_first),
 	        cmocka_unit_test(the_share_is_that_of_the_samples),
 	        cmocka_unit_test(at_first_some_are_expected),
+	        cmocka_unit_test(unwatched_samples_tell_the_same),
 	        cmocka_unit_test(a_change_is_followed),
 	        cmocka_unit_test(the_loss_is_a_part),
 	};

@@ -21,6 +21,7 @@ static void usage(FILE *stream)
 	        "  --seed N           of the random choices (default 1)\n"
 	        "  --skew S           zipf: exponent (default 1)\n"
 	        "  --rate BYTES       fresh, moving: bytes per second of CPU time (default 200000000)\n"
+	        "  --switches N       pingpong: rounds per second (default: as many as there can be)\n"
 	        "  --report S         {\"cpu_seconds\",\"accesses\"} on stderr every S seconds\n"
 	        "  --progress FILE    accesses so far, as a uint64 at the start of FILE\n"
 	        "  --help\n\nkinds:\n");
@@ -112,6 +113,7 @@ static void parse(int argc, char **argv, struct options *options)
 	static const struct option known[] = {{"working-set", 1, NULL, 'w'},
 	        {"resident", 1, NULL, 'm'}, {"seconds", 1, NULL, 's'}, {"threads", 1, NULL, 't'},
 	        {"seed", 1, NULL, 'n'}, {"skew", 1, NULL, 'k'}, {"rate", 1, NULL, 'r'},
+	        {"switches", 1, NULL, 'x'},
 	        {"report", 1, NULL, 'e'}, {"progress", 1, NULL, 'p'}, {"private", 0, NULL, 'v'},
 	        {"size", 1, NULL, 'c'}, {"help", 0, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	int c;
@@ -138,6 +140,9 @@ static void parse(int argc, char **argv, struct options *options)
 			break;
 		case 'r':
 			options->rate = number("rate", optarg, 1e5, 1e12);
+			break;
+		case 'x':
+			options->switches = number("switches", optarg, 1, 1e6);
 			break;
 		case 'e':
 			options->report_seconds = number("report", optarg, 0.01, 1e6);

@@ -218,7 +218,21 @@ static int prepare_pingpong(struct worker *worker)
 	return peer_start(&worker->to_peer, &worker->from_peer);
 }
 
-/* Eight lines of a scan, then a byte to the other process and back. */
+/* Whether a round is due, of so many a second; without a number always. */
+static bool round_due(struct worker *worker)
+{
+	double rate = worker->options->switches, now;
+
+	if (rate == 0)
+		return true;
+	now = wall_now();
+	if (now < worker->next_round)
+		return false;
+	worker->next_round = fmax(worker->next_round + 1 / rate, now);
+	return true;
+}
+
+/* Eight lines of a scan, then, when it is time, a byte to the other process and back. */
 static uint64_t step_pingpong(struct worker *worker)
 {
 	uint64_t first, n = next_lines(worker, 8, &first), hash = worker->hash;
@@ -227,6 +241,8 @@ static uint64_t step_pingpong(struct worker *worker)
 	for (uint64_t i = first; i < first + n; i++)
 		hash = fold_line(hash, worker->base + i * LINE_WORDS);
 	worker->hash = hash;
+	if (!round_due(worker))
+		return n * LINE_WORDS;
 	if (write(worker->to_peer, &byte, 1) != 1 || read(worker->from_peer, &byte, 1) != 1)
 		if (errno != EINTR)
 			stopping = 1;

@@ -46,6 +46,11 @@ double cpu_now(void)
 	return clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+double wall_now(void)
+{
+	return clock_seconds(CLOCK_MONOTONIC);
+}
+
 static void on_stop(int signal)
 {
 	(void)signal;
@@ -280,11 +285,11 @@ static int run_all(const struct options *options)
 	set_end(options->seconds);
 	pthread_barrier_wait(&ready);
 	switches = switches_now();
-	wall = clock_seconds(CLOCK_MONOTONIC);
+	wall = wall_now();
 	cpu = cpu_now();
 	run(&workers[0], cpu);
 	cpu = cpu_now() - cpu;
-	wall = clock_seconds(CLOCK_MONOTONIC) - wall;
+	wall = wall_now() - wall;
 	switches = switches_now() - switches;
 	for (unsigned i = 1; i < options->threads; i++)
 		pthread_join(threads[i], NULL);

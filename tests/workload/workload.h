@@ -19,6 +19,7 @@ struct options {
 	double seconds;                 /* wall clock; 0: until a signal */
 	double report_seconds;          /* 0: never */
 	double rate;                    /* fresh: bytes per second of CPU time */
+	double switches;                /* pingpong: rounds per second; 0: as many as there can be */
 	double skew;                    /* zipf exponent */
 	uint64_t seed;
 	unsigned threads;
@@ -37,6 +38,7 @@ struct worker {
 	uint64_t accesses;
 	int to_peer, from_peer; /* pingpong */
 	double started;         /* fresh: CPU time at the start */
+	double next_round;      /* pingpong, wall clock */
 	const struct options *options;
 } __attribute__((aligned(2 * LINE_BYTES)));
 
@@ -58,8 +60,9 @@ extern volatile sig_atomic_t stopping;
 
 const struct kind *kind_find(const char *name);
 
-/* CPU time of this process, seconds. */
+/* CPU time of this process, time of the clock on the wall; seconds. */
 double cpu_now(void);
+double wall_now(void);
 
 /* Misses per access of a fully associative LRU cache of that many bytes. */
 double expect_misses(const struct options *options, double cache_bytes);

@@ -6,17 +6,25 @@
  * reading the time-stamp counter; a step between two readings longer than GAP_NS is time taken from
  * it, and is logged. Phases, all through the real sampler:
  *
+ *     quiet nothing                            -> what the machine takes from it anyway
  *     idle  moments that find no candidate     -> what a moment costs the target
  *     cold  quads on a line never touched      -> what arming and disarming cost it
  *     clock moments again, while the kernel times the program that keeps the clock
  *     hot   quads on the spinning line         -> exactly one trap a slot; what a trap costs it
  *
+ * What a quad costs is all that was taken from the child, but for what is taken anyway and for the
+ * moments that fell into one under way, by the quads there were: an interrupt or a trap of a virtual
+ * machine may be one gap or several. Of hot quads what cold ones cost is taken off, and the rest is
+ * that of the traps: at least the time from one to the next on the child's own clock, where the
+ * armer's work between is missing.
+ *
  * The child touches every word within nanoseconds, so in the hot phase all times are truly zero.
  * What the process clock shows instead is the instrument: the first touch of a quad comes
  * switch_on late (debug registers are loaded after the switch-in is seen), each further one a trap
  * and a switch_on later. These are taken off in BPF from then on. A last hot phase shows what is
- * left: its median is the shift, its spread decides the resolution. Medians throughout: another
- * guest stealing the CPU for a millisecond must not enter.
+ * left: its median is the shift, its spread decides the resolution. Medians throughout, of costs over
+ * slices of a phase: another guest stealing the CPU for a millisecond must not enter; but what is taken
+ * anyway is the least of several looks, for what is taken off too much would be paid by the target.
  */
 #include "calibration.h"
 
@@ -44,15 +52,20 @@
 #define GAP_NS 400
 #define QUADS 60 /* a phase */
 #define LEAST_QUADS (QUADS / 8)
+#define SLICE (QUADS / 12)
+#define QUIET_LOOKS 8
+#define QUIET_NS 5000000
 #define PATIENCE 10 /* times as long, until there are so many */
-#define DEADLINE 2e-3     /* of quads that are not touched */
-#define HOT_DEADLINE 5e-3 /* of quads that are: long, so that a busy machine does not end them */
+#define DEADLINE 5e-4     /* of quads that are not touched */
+#define HOT_DEADLINE 2e-3 /* of quads that are: long, so that a busy machine does not end them */
 #define MOMENTS 1000 /* a second */
+#define HOT_MOMENTS 500 /* few, so that few fall into a watch under way */
 #define CODE_SAMPLES 5000 /* a second */
 #define CODE_COOKIE ((MTL_EVENTS - 1) * MTL_CPUS_MAX) /* slots that nobody looks at */
 #define WORDS 8
 #define GAPS 4096
 #define TIMES 4096
+#define CLOCK_MOMENTS 20000
 #define CLOCK_LOOKS 8
 #define CLOCK_UNMEASURED 0.3e-6
 
@@ -69,8 +82,7 @@ struct spin {
 
 struct phase {
 	struct sampler_counts counts; /* of this phase alone */
-	double gap_ns;                /* median time taken from the child at once */
-	double gaps_per_arm;
+	double taken_ns; /* from the child for each quad; for each moment where there were none */
 	double first_ns, further_ns;  /* hot: median of a quad's first time, of steps to the next */
 	double low_ns, median_ns, high_ns; /* quartiles of all times */
 };
@@ -87,7 +99,9 @@ struct bench {
 	pid_t child;
 	uint32_t tgid;
 	double ticks_per_ns;
-	struct series times, firsts, steps; /* of the phase under way, ns */
+	double quiet;     /* the part of its time that is taken from the child anyway */
+	double moment_ns;
+	struct series times, firsts, steps, taken; /* of the phase under way, ns */
 };
 
 static void __attribute__((noreturn)) child_spin(struct spin *spin)
@@ -177,6 +191,7 @@ static void stop_child(struct bench *bench)
 	free(bench->times.values);
 	free(bench->firsts.values);
 	free(bench->steps.values);
+	free(bench->taken.values);
 }
 
 static int begin(struct bench *bench, unsigned slots, unsigned length)
@@ -196,7 +211,8 @@ static int begin(struct bench *bench, unsigned slots, unsigned length)
 	bench->times.values = calloc(TIMES, sizeof(double));
 	bench->firsts.values = calloc(TIMES, sizeof(double));
 	bench->steps.values = calloc(TIMES, sizeof(double));
-	if (!bench->times.values || !bench->firsts.values || !bench->steps.values)
+	bench->taken.values = calloc(TIMES, sizeof(double));
+	if (!bench->times.values || !bench->firsts.values || !bench->steps.values || !bench->taken.values)
 		return -ENOMEM;
 	return r;
 }
@@ -271,6 +287,8 @@ static struct sampler_counts difference(const struct sampler_counts *after,
 	counts.traps -= before->traps;
 	counts.stray_traps -= before->stray_traps;
 	counts.switches -= before->switches;
+	counts.busy -= before->busy;
+	counts.starved -= before->starved;
 	return counts;
 }
 
@@ -282,6 +300,58 @@ static double median_gap(struct bench *bench, uint64_t from)
 	for (uint64_t i = from; i < bench->spin->gaps && series.n < GAPS; i++)
 		gaps[series.n++] = bench->spin->gap[i % GAPS] / bench->ticks_per_ns;
 	return quantile(&series, 0.5);
+}
+
+/* A part of a phase. */
+struct slice {
+	struct sampler_counts begin;
+	uint64_t gaps, ns;
+};
+
+static struct slice slice_begin(const struct bench *bench, const struct sampler_counts *now)
+{
+	return (struct slice){.begin = *now, .gaps = bench->spin->gaps, .ns = source_now()};
+}
+
+static double taken_since(const struct bench *bench, uint64_t gap)
+{
+	double ticks = 0;
+
+	if (bench->spin->gaps > gap + GAPS)
+		gap = bench->spin->gaps - GAPS;
+	for (; gap < bench->spin->gaps; gap++)
+		ticks += bench->spin->gap[gap % GAPS];
+	return ticks / bench->ticks_per_ns;
+}
+
+static void measure_quiet(struct bench *bench)
+{
+	struct timespec nap = {.tv_nsec = QUIET_NS};
+
+	bench->taken.n = 0;
+	for (unsigned i = 0; i < QUIET_LOOKS; i++) {
+		uint64_t gaps = bench->spin->gaps, begin = source_now();
+
+		nanosleep(&nap, NULL);
+		append(&bench->taken, taken_since(bench, gaps) / (source_now() - begin));
+	}
+	bench->quiet = quantile(&bench->taken, 0);
+}
+
+/* The slice is long enough, or the last one and there has been none: what it took is kept. */
+static void keep_slice(struct bench *bench, struct slice *slice, const struct sampler_counts *now,
+	bool moments, bool last)
+{
+	struct sampler_counts counts = difference(now, &slice->begin);
+	uint64_t empty = counts.busy + counts.starved, n = moments ? empty : counts.arms;
+	double taken = taken_since(bench, slice->gaps) - bench->quiet * (source_now() - slice->ns);
+
+	if (n < SLICE && (!last || n == 0 || bench->taken.n > 0))
+		return;
+	if (!moments)
+		taken -= empty * bench->moment_ns;
+	append(&bench->taken, fmax(0, taken) / n);
+	*slice = slice_begin(bench, now);
 }
 
 static bool wants_more(volatile uint64_t *line, uint64_t arms, uint64_t passed, uint64_t span)
@@ -305,35 +375,37 @@ static void run_phase(struct bench *bench, volatile uint64_t *line, unsigned slo
 	struct candidate candidate =
 		candidate_at(line ? line : bench->spin->cold, slots, hot ? HOT_DEADLINE : DEADLINE);
 	struct sampler_counts before, now;
-	uint64_t begin = source_now(), span = seconds * 1e9, gaps = bench->spin->gaps;
+	struct slice slice;
+	uint64_t begin = source_now(), span = seconds * 1e9;
 
-	bench->times.n = bench->firsts.n = bench->steps.n = 0;
+	bench->times.n = bench->firsts.n = bench->steps.n = bench->taken.n = 0;
 	sampler_counts(bench->sampler, INDEX, &before);
 	now = before;
-	pace(bench, MOMENTS);
+	slice = slice_begin(bench, &now);
+	pace(bench, hot ? HOT_MOMENTS : MOMENTS);
 	while (wants_more(line, now.arms - before.arms, source_now() - begin, span)) {
 		while (line && sampler_offer(bench->sampler, INDEX, &candidate) == 0)
 			;
 		nanosleep(&nap, NULL);
 		keep_times(bench);
 		sampler_counts(bench->sampler, INDEX, &now);
+		keep_slice(bench, &slice, &now, !line, false);
 	}
 	pace(bench, 0);
 	sampler_drop_candidates(bench->sampler, INDEX);
 	nanosleep(&(struct timespec){.tv_nsec = 2 * HOT_DEADLINE * 1e9}, NULL);
 	keep_times(bench);
 	sampler_counts(bench->sampler, INDEX, &now);
+	keep_slice(bench, &slice, &now, !line, true);
 	*ret_phase = (struct phase){
 		.counts = difference(&now, &before),
-		.gap_ns = median_gap(bench, gaps),
+		.taken_ns = quantile(&bench->taken, 0.5),
 		.first_ns = quantile(&bench->firsts, 0.5),
 		.further_ns = quantile(&bench->steps, 0.5),
 		.low_ns = quantile(&bench->times, 0.25),
 		.median_ns = quantile(&bench->times, 0.5),
 		.high_ns = quantile(&bench->times, 0.75),
 	};
-	if (ret_phase->counts.arms)
-		ret_phase->gaps_per_arm = (double)(bench->spin->gaps - gaps) / ret_phase->counts.arms;
 }
 
 /* Corrections applied in BPF, and the prices the governor reckons with. */
@@ -345,10 +417,11 @@ static void set_costs(struct bench *bench, unsigned slots, const struct phase *i
 	for (unsigned n = 1; n <= MTL_SLOTS; n++)
 		costs->switch_on_ns[n] = hot->first_ns;
 	costs->trap_ns = fmax(0, hot->further_ns - hot->first_ns);
-	calibration->moment_seconds = idle->gap_ns / 1e9;
+	calibration->moment_seconds = idle->taken_ns / 1e9;
 	calibration->switch_seconds = hot->first_ns / 1e9;
-	calibration->arm_seconds = cold->gap_ns * fmin(cold->gaps_per_arm, 2) / 1e9;
-	calibration->trap_seconds = hot->gap_ns * fmin(hot->gaps_per_arm, slots * 2 + 1) / 1e9 / slots;
+	calibration->arm_seconds = cold->taken_ns / 1e9;
+	calibration->trap_seconds =
+		fmax(hot->further_ns, (hot->taken_ns - cold->taken_ns) / slots) / 1e9;
 }
 
 static int judge(const struct phase *hot, unsigned slots, char *ret_error, size_t error_size)
@@ -374,11 +447,11 @@ static void explain_phase(const char *name, const struct phase *phase)
 {
 	if (getenv("MTLD_DEBUG_CALIBRATION"))
 		fprintf(stderr,
-			"%s: arms %lu hits %lu traps %lu stray %lu switches %lu gap %.0f gaps/arm %.2f "
+			"%s: arms %lu hits %lu traps %lu stray %lu switches %lu busy %lu starved %lu taken %.0f "
 			"first %.0f further %.0f times %.0f %.0f %.0f ns\n",
 			name, phase->counts.arms, phase->counts.hits, phase->counts.traps,
-			phase->counts.stray_traps, phase->counts.switches, phase->gap_ns,
-			phase->gaps_per_arm, phase->first_ns, phase->further_ns, phase->low_ns,
+			phase->counts.stray_traps, phase->counts.switches, phase->counts.busy,
+			phase->counts.starved, phase->taken_ns, phase->first_ns, phase->further_ns, phase->low_ns,
 			phase->median_ns, phase->high_ns);
 }
 
@@ -431,7 +504,7 @@ static double measure_clock(struct bench *bench)
 	source_switch_programs(bench->source, programs);
 	if (program_cost_begin(programs[0], &cost) < 0)
 		return CLOCK_UNMEASURED;
-	pace(bench, MOMENTS);
+	pace(bench, CLOCK_MOMENTS);
 	for (int i = 0; i < CLOCK_LOOKS; i++) {
 		double run;
 
@@ -453,7 +526,9 @@ static int calibrate(struct bench *bench, unsigned slots, struct calibration *ca
 
 	memset(source_costs(bench->source), 0, sizeof(struct mtl_costs));
 	sampler_set_shift(bench->sampler, 0);
+	measure_quiet(bench);
 	run_phase(bench, NULL, slots, 0.05, &idle);
+	bench->moment_ns = idle.taken_ns;
 	run_phase(bench, bench->spin->cold, slots, 0.5, &cold);
 	run_phase(bench, bench->spin->hot, slots, 0.5, &hot);
 	explain_phase("idle", &idle);
@@ -468,7 +543,8 @@ static int calibrate(struct bench *bench, unsigned slots, struct calibration *ca
 	calibration->code_sample_seconds = measure_code_sample(bench);
 	calibration->string_loss = string_cost_loss();
 	if (getenv("MTLD_DEBUG_CALIBRATION"))
-		fprintf(stderr, "clock: %.0f ns a switch\n", calibration->clock_seconds * 1e9);
+		fprintf(stderr, "clock: %.0f ns a switch; quiet: %.4f\n",
+			calibration->clock_seconds * 1e9, bench->quiet);
 	run_phase(bench, bench->spin->hot, slots, 0.5, &check);
 	explain_phase("check", &check);
 	calibration->arms = check.counts.arms;

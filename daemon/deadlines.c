@@ -21,8 +21,10 @@
  * however short, and the budget that is left buys length for nothing. The lean of the density D^-(1 +
  * lean) is what makes the watches fill OCCUPIED of the process's time, from log-uniform (0: few watches
  * are paid for, or the longest is short) to 1. docs/THEORY.md, section 21, has what was compared. Where
- * the time of watching itself costs (string_cost.c) length is not for nothing: the lean is then at least
- * the part that their time has in what watches cost, 1 where it is nearly all.
+ * the time of watching itself costs (string_cost.c; a process that switches while one is on has its debug
+ * registers loaded anew each time, which takes 20 to 40 us in a virtual machine) length is not for nothing:
+ * the lean is then at least the part that their time has in what watches cost, 1 where it is nearly all; and
+ * no watch is longer than what costs DEAREST seconds' budget, so that what it takes is not felt at once.
  */
 #include "deadlines.h"
 
@@ -40,6 +42,7 @@
 #define STANDS 0.015
 /* The part of its time that a process is to be watched, if the budget pays for so much. */
 #define OCCUPIED 0.85
+#define DEAREST 2.0 /* seconds */
 #define LEAN_STEPS 20
 #define CROWDED 0.01 /* lean: there is not the time for as many long watches as short ones */
 /* So much of the longest has to be trusted before it grows: where watches lean on short ones there are
@@ -49,20 +52,20 @@
 
 static void set_longest(struct deadlines *deadlines, double longest)
 {
-	double resolution = deadlines->resolution;
+	double resolution = deadlines->resolution, most = fmin(deadlines->cap, deadlines->most);
 
-	longest = fmin(deadlines->cap, fmax(longest, RESOLUTIONS * resolution));
+	longest = fmin(most, fmax(longest, RESOLUTIONS * resolution));
 	deadlines->now = (struct planner_deadlines){
 		.longest = longest,
 		.shortest = fmax(longest / SPAN, fmin(resolution, longest / 2)),
-		.limit = fmin(deadlines->cap, longest * TAIL_SPAN),
+		.limit = fmin(most, longest * TAIL_SPAN),
 	};
 	deadlines_afford(deadlines, deadlines->watches);
 }
 
 void deadlines_begin(struct deadlines *deadlines, double cap, double resolution)
 {
-	*deadlines = (struct deadlines){.cap = cap, .resolution = resolution};
+	*deadlines = (struct deadlines){.cap = cap, .most = INFINITY, .resolution = resolution};
 	set_longest(deadlines, FIRST_LONGEST);
 	deadlines->trusted = deadlines->now.longest;
 }
@@ -87,10 +90,11 @@ static bool is_too_long(const struct deadlines *deadlines)
 	return mean * deadlines->watches > OCCUPIED || timed / (1 + timed) > deadlines->now.lean;
 }
 
-void deadlines_price(struct deadlines *deadlines, double timed)
+void deadlines_price(struct deadlines *deadlines, double timed, double fixed, double max_overhead)
 {
-	deadlines->timed = timed;
-	deadlines_afford(deadlines, deadlines->watches);
+	deadlines->timed = timed / fmax(fixed, 1e-6);
+	deadlines->most = timed > 0 ? DEAREST * max_overhead / timed : INFINITY;
+	set_longest(deadlines, deadlines->now.longest);
 }
 
 void deadlines_afford(struct deadlines *deadlines, double watches)

@@ -17,6 +17,7 @@ struct deadlines {
 	double trusted;    /* longest trusted window of the curve looked at last, seconds */
 	double watches;    /* a CPU second that the budget pays for */
 	double timed;      /* what a second of watching costs, in watches however short */
+	double most;       /* no watch may be longer, seconds */
 	unsigned wait, rest; /* calls of deadlines_due() until it says yes, and after that */
 };
 
@@ -29,8 +30,9 @@ double deadlines_mean(const struct deadlines *deadlines);
  * ones. Call when that changes. */
 void deadlines_afford(struct deadlines *deadlines, double watches);
 
-/* What a second of watching costs, in watches however short (0: nothing). */
-void deadlines_price(struct deadlines *deadlines, double timed);
+/* What a second of watching costs, and a watch however short; seconds. No watch is so long that it costs
+ * more than max_overhead of a few seconds. */
+void deadlines_price(struct deadlines *deadlines, double timed, double fixed, double max_overhead);
 
 /* The program has become another one: what was learnt of the old one may be too short. */
 void deadlines_reconsider(struct deadlines *deadlines);

@@ -4,7 +4,8 @@
  *
  *     cost of a period = arms x arm + hits x trap + empty moments x moment
  *                        (those that fell to reuse times, and armers woken by misses, with them)
- *                      + switches while armed x switch_on + switches while open x switch_open
+ *                      + switches while open x switch_open + time cost
+ *     time cost        = switches while armed x switch_on
  *                      + time armed x what strings lose meanwhile (string_cost.c)
  *     overhead         = (cost + address samples x sample + switches x clock) / CPU time of the target
  *     arms a second    = (MARGIN x max_overhead - what samples and the clock took) / (cost per arm)
@@ -28,6 +29,7 @@
 #define PACE_MAX 1000.0
 #define SMOOTHING 0.3
 #define CLOCKED_LEAST 0.02 /* seconds */
+#define ARMED_LEAST 1000000 /* ns */
 #define LEAST_PART 0.25 /* of the budget is for watching, however many samples there are */
 /* Four disabled breakpoint events cost this much at a switch out and in (measured: 0.5-1.1 us). */
 #define SWITCH_OPEN 1e-6
@@ -63,25 +65,31 @@ double governor_short_watch(const struct governor_prices *prices)
 	return prices->arm + MTL_SLOTS * prices->trap + prices->moment;
 }
 
+double governor_timed(const struct governor_prices *prices, double switches)
+{
+	return prices->watched + switches * prices->switch_on;
+}
+
 void governor_begin(struct governor *governor, const struct governor_prices *prices,
 	double max_overhead, double switches, double watch_seconds)
 {
 	bool close = better_closed(switches, prices, max_overhead);
-	double cost = governor_short_watch(prices) + watch_seconds * prices->watched +
-		switches * watch_seconds * prices->switch_on + (close ? prices->open : 0);
+	double timed = governor_timed(prices, switches);
+	double cost = governor_short_watch(prices) + watch_seconds * timed + (close ? prices->open : 0);
 
 	*governor = (struct governor){
 		.overhead = NAN,
 		.pace = bounded(MARGIN * max_overhead / fmax(cost, 1e-6), 1),
 		.watches = MARGIN * max_overhead / fmax(cost, 1e-6),
 		.close_between = close,
+		.timed = timed,
 		.switching = switches * prices->clock,
 	};
 }
 
 static double time_cost(const struct governor_prices *prices, const struct sampler_counts *delta)
 {
-	return delta->armed_ns / 1e9 * prices->watched;
+	return delta->armed_ns / 1e9 * prices->watched + delta->armed_switches * prices->switch_on;
 }
 
 static double cost_of(const struct governor *governor, const struct governor_prices *prices,
@@ -92,8 +100,7 @@ static double cost_of(const struct governor *governor, const struct governor_pri
 	return delta->arms * (prices->arm + (governor->close_between ? prices->open : 0)) +
 		delta->hits * prices->trap +
 		(delta->busy + delta->starved + delta->woken) * prices->moment +
-		time_cost(prices, delta) +
-		delta->armed_switches * prices->switch_on + open_switches * prices->switch_open;
+		time_cost(prices, delta) + open_switches * prices->switch_open;
 }
 
 /* Switches are counted while the clock runs; where it rested all the time nothing is learnt of them. */
@@ -134,6 +141,9 @@ void governor_update(struct governor *governor, const struct governor_prices *pr
 	}
 	governor->cost = smooth(governor->cost, cost / arms);
 	governor->fixed = smooth(governor->fixed, (cost - time_cost(prices, delta)) / arms);
+	if (delta->armed_ns > ARMED_LEAST)
+		governor->timed = smooth(governor->timed,
+			time_cost(prices, delta) / (delta->armed_ns / 1e9));
 	governor->watches = budget / governor->cost;
 	governor->pace = bounded(governor->watches * (arms + delta->busy) / arms, share);
 }

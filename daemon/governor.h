@@ -25,6 +25,7 @@ struct governor {
 	double cost;         /* seconds per arm, smoothed; 0: not known yet */
 	double pace;         /* moments a CPU second */
 	double fixed;        /* of that, what does not depend on how long they are; likewise */
+	double timed;        /* what a second costs in which a watch is on, of a second of its time */
 	double watches;      /* a CPU second that the budget pays for; 0: not known yet */
 	double switching;    /* what switches take of its CPU time while the clock runs */
 	double sample_rate;  /* address samples a CPU second, of late */
@@ -35,6 +36,9 @@ struct governor_prices governor_prices(const struct calibration *calibration);
 
 /* What a watch of no length costs if every slot is hit, seconds. */
 double governor_short_watch(const struct governor_prices *prices);
+
+/* What a second costs in which a watch is on, of a process that switches so often a second. */
+double governor_timed(const struct governor_prices *prices, double switches);
 
 /* The pace to begin with, of a process that switches `switches` times a CPU second and would be watched
  * for watch_seconds at a time; as if every slot were to be hit. */

@@ -76,6 +76,7 @@ void tracked_begin(struct tracked *tracked)
 {
 	struct governor_prices prices = governor_prices(&tracked->instrument->calibration);
 	double seconds = (tracked->counts.cpu_ns - tracked->begin_cpu_ns) / 1e9;
+	double switches = tracked->counts.switches / seconds;
 
 	if (tracked->settled_once || seconds < BEGIN_SECONDS)
 		return;
@@ -83,9 +84,10 @@ void tracked_begin(struct tracked *tracked)
 	begin_string_cost(tracked);
 	prices.watched = tracked->instrument->calibration.string_loss *
 	                 string_cost_expected(&tracked->string_cost);
-	deadlines_price(&tracked->deadlines, prices.watched / governor_short_watch(&prices));
-	governor_begin(&tracked->governor, &prices, tracked->config->max_overhead,
-	        tracked->counts.switches / seconds, deadlines_mean(&tracked->deadlines));
+	deadlines_price(&tracked->deadlines, governor_timed(&prices, switches),
+	        governor_short_watch(&prices), tracked->config->max_overhead);
+	governor_begin(&tracked->governor, &prices, tracked->config->max_overhead, switches,
+	        deadlines_mean(&tracked->deadlines));
 	tracked_set_pace(tracked);
 }
 
@@ -178,7 +180,9 @@ void tracked_settle(struct tracked *tracked, double share)
 	governor_update(&tracked->governor, &prices, &delta, delta.cpu_ns / 1e9,
 	        tracked->config->max_overhead, tracked_govern(tracked, share));
 	tracked->observations_per_second = delta.arms / (delta.cpu_ns / 1e9);
-	deadlines_price(&tracked->deadlines, prices.watched / fmax(tracked->governor.fixed, 1e-6));
+	if (tracked->governor.fixed > 0)
+		deadlines_price(&tracked->deadlines, tracked->governor.timed,
+		        tracked->governor.fixed, tracked->config->max_overhead);
 	tracked->settled = tracked->counts;
 	tracked->settled_wall_ns = source_now();
 	tracked_set_pace(tracked);

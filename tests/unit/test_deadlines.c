@@ -98,13 +98,29 @@ static void length_that_costs_leans_on_short_ones(void **state)
 	double part;
 	(void)state;
 
-	deadlines_price(&some, 60);
+	deadlines_price(&some, 60e-3, 1e-3, 1);
 	deadlines_afford(&some, 10);
-	deadlines_price(&dear, 1e6);
+	deadlines_price(&dear, 1, 1e-6, 1000);
 	deadlines_afford(&dear, 10);
 	assert_true(free.now.lean < 1e-5 && dear.now.lean > 0.999);
 	part = 60 * deadlines_mean(&some) / (1 + 60 * deadlines_mean(&some));
 	assert_true(fabs(some.now.lean - part) < 1e-3 && part > 0.2 && part < 0.8);
+}
+
+/* Of a second's budget of 10 ms and a time that costs half of it, no watch lasts longer than a few
+ * times 20 ms; and when it costs nothing any more they may be as long as ever. */
+static void no_watch_costs_more_than_some_seconds_budget(void **state)
+{
+	struct deadlines deadlines = begun(10);
+	double limit = deadlines.now.limit;
+	(void)state;
+
+	deadlines_price(&deadlines, 0.5, 3e-4, 0.01);
+	assert_true(deadlines.now.limit >= 0.02 && deadlines.now.limit <= 0.1);
+	assert_true(deadlines.now.longest <= deadlines.now.limit);
+	deadlines_price(&deadlines, 0, 3e-4, 0.01);
+	deadlines_reconsider(&deadlines);
+	assert_true(deadlines.now.limit == limit);
 }
 
 /* What an estimate says of the windows asked for, and how far it is to be trusted. */
@@ -231,6 +247,7 @@ int main(void)
 	        cmocka_unit_test(means_of_the_two_ends),
 	        cmocka_unit_test(watches_fill_the_time_that_the_budget_leaves),
 	        cmocka_unit_test(length_that_costs_leans_on_short_ones),
+	        cmocka_unit_test(no_watch_costs_more_than_some_seconds_budget),
 	        cmocka_unit_test(questions_are_about_trusted_windows),
 	        cmocka_unit_test(what_grows_is_watched_longer),
 	        cmocka_unit_test(what_stands_is_watched_shorter),

@@ -423,6 +423,25 @@ static void what_strings_lose_while_watched_is_paid_for(void **state)
 	assert_true(fabs(governor.overhead - (20 * 100e-6 + 0.2 * 0.3)) < 1e-12);
 	assert_true(fabs(governor.watches - 0.0075 / (100e-6 + 0.01 * 0.3)) < 1e-6);
 	assert_true(fabs(governor.fixed - 100e-6) < 1e-12);
+	assert_true(fabs(governor.timed - 0.3) < 1e-12);
+}
+
+/* So are switches while a watch is on, each of which loads the debug registers anew. */
+static void switches_while_watched_are_a_cost_of_time(void **state)
+{
+	struct governor_prices prices = {.arm = 100e-6, .switch_on = 30e-6};
+	struct sampler_counts delta = {.arms = 20, .armed_ns = 20000000, .armed_switches = 400};
+	struct governor governor = {.overhead = NAN, .close_between = true};
+
+	(void)state;
+	assert_true(fabs(governor_timed(&prices, 20000) - 0.6) < 1e-12);
+	governor_update(&governor, &prices, &delta, 1, 0.01, 1);
+	assert_true(fabs(governor.timed - 0.6) < 1e-12);
+	assert_true(fabs(governor.fixed - 100e-6) < 1e-12);
+	assert_true(fabs(governor.cost - (100e-6 + 20 * 30e-6)) < 1e-12);
+	delta.armed_ns = delta.armed_switches = 0; /* nothing learnt: what was known stays known */
+	governor_update(&governor, &prices, &delta, 1, 0.01, 1);
+	assert_true(fabs(governor.timed - 0.6) < 1e-12);
 }
 
 static void the_clock_is_paid_for(void **state)
@@ -484,6 +503,7 @@ int main(void)
 	        cmocka_unit_test(nothing_happened_changes_nothing),
 	        cmocka_unit_test(the_daemon_comes_under_its_maximum),
 	        cmocka_unit_test(what_strings_lose_while_watched_is_paid_for),
+	        cmocka_unit_test(switches_while_watched_are_a_cost_of_time),
 	        cmocka_unit_test(the_clock_is_paid_for),
 	        cmocka_unit_test(samples_are_paid_for),
 	        cmocka_unit_test(unknown_or_unlimited_use_keeps_the_share),

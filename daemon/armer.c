@@ -35,11 +35,28 @@
 
 #define STACK_BYTES (128 * 1024)
 
+/* Until when the only target of this CPU is occupied at least: the clock of a process runs no faster
+ * than so many threads at once make it. */
+static uint64_t occupied_until(const struct armer *armer)
+{
+	const struct sampler *sampler = armer->sampler;
+	const struct target *target = armer->only ? sampler->targets[armer->only - 1] : NULL;
+	uint64_t now = source_now();
+	int64_t left;
+
+	if (!target)
+		return now;
+	left = (int64_t)(target->flight.busy_until - mtl_clock_at(target->process->clock, now));
+	return left > 0 ? now + left / fmax(1, fmin(target->n_tids, CPU_COUNT(&sampler->online))) : now;
+}
+
+/* Moments that would find the process occupied are left out: the gap to the first one after that is
+ * drawn like any other, having no memory, and nobody is interrupted for nothing. */
 static void draw_moment(struct armer *armer)
 {
 	double gap = -log1p(-erand48(armer->random)) / armer->pace;
 
-	armer->moment = armer->pace > 0 ? source_now() + (uint64_t)(gap * 1e9) : NEVER;
+	armer->moment = armer->pace > 0 ? occupied_until(armer) + (uint64_t)(gap * 1e9) : NEVER;
 }
 
 /* The target this armer has preempted, or NULL: whoever ran on its CPU until it was switched in, and
@@ -207,11 +224,12 @@ void armer_stop(struct armer *armer)
 	hit_ring_free(armer->ring);
 }
 
-void armer_set_pace(struct armer *armer, double pace)
+void armer_set_pace(struct armer *armer, double pace, uint32_t only)
 {
-	if (!armer->running || pace == armer->pace)
+	if (!armer->running || (pace == armer->pace && only == armer->only))
 		return;
 	armer->pace = pace;
+	armer->only = only;
 	draw_moment(armer);
 	armer_poke(armer);
 }

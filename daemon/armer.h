@@ -21,6 +21,7 @@ struct armer {
 	struct hit_ring *ring;
 	int wake_fd;
 	double pace;     /* moments a second */
+	uint32_t only;   /* 1 + index of the one target they are for; 0: none or several */
 	uint64_t moment; /* CLOCK_MONOTONIC */
 	unsigned short random[3];
 };
@@ -56,7 +57,8 @@ void armer_return(struct armer *armer);
 void armer_stop(struct armer *armer);
 /* Has it look at everything now. */
 void armer_poke(struct armer *armer);
-/* A new pace from this instant on (exponential gaps have no memory). Called with the lock held. */
-void armer_set_pace(struct armer *armer, double pace);
+/* A new pace from this instant on (exponential gaps have no memory); only: 1 + the index of the one target
+ * that moments of this CPU are for, 0: there are several, or none. Called with the lock held. */
+void armer_set_pace(struct armer *armer, double pace, uint32_t only);
 
 #endif

@@ -44,7 +44,9 @@
 #define OCCUPIED 0.85
 #define DEAREST 2.0 /* seconds */
 #define LEAN_STEPS 20
-#define CROWDED 0.01 /* lean: there is not the time for as many long watches as short ones */
+/* Lean: there is not the time for as many long watches as short ones; or it costs most of it all. */
+#define CROWDED 0.01
+#define DEAR 0.5
 /* So much of the longest has to be trusted before it grows: where watches lean on short ones there are
  * many of them, where they do not it would take too long. */
 #define TRUST 0.7
@@ -82,12 +84,30 @@ double deadlines_mean(const struct deadlines *deadlines)
 	return candidate_deadline_mean(&deadlines->now);
 }
 
-/* Of the watches that the budget pays for, or for what their length costs. */
-static bool is_too_long(const struct deadlines *deadlines)
+/* Of the watches that the budget pays for. */
+static bool takes_too_long(const struct deadlines *deadlines)
 {
-	double mean = candidate_deadline_mean(&deadlines->now), timed = deadlines->timed * mean;
+	return deadlines_mean(deadlines) * deadlines->watches > OCCUPIED;
+}
 
-	return mean * deadlines->watches > OCCUPIED || timed / (1 + timed) > deadlines->now.lean;
+/* For what their length costs. */
+static bool costs_too_much(const struct deadlines *deadlines)
+{
+	double timed = deadlines->timed * deadlines_mean(deadlines);
+
+	return timed / (1 + timed) > deadlines->now.lean;
+}
+
+/* The least lean with which they are not. */
+static double least_lean(struct deadlines *deadlines, bool (*is_too_long)(const struct deadlines *))
+{
+	double low = 0, high = 1;
+
+	for (unsigned i = 0; i < LEAN_STEPS; i++) {
+		deadlines->now.lean = (low + high) / 2;
+		*(is_too_long(deadlines) ? &low : &high) = deadlines->now.lean;
+	}
+	return deadlines->now.lean;
 }
 
 void deadlines_price(struct deadlines *deadlines, double timed, double fixed, double max_overhead)
@@ -99,14 +119,13 @@ void deadlines_price(struct deadlines *deadlines, double timed, double fixed, do
 
 void deadlines_afford(struct deadlines *deadlines, double watches)
 {
-	struct planner_deadlines *now = &deadlines->now;
-	double low = 0, high = 1;
+	double crowded, dear;
 
 	deadlines->watches = watches;
-	for (unsigned i = 0; i < LEAN_STEPS; i++) {
-		now->lean = (low + high) / 2;
-		*(is_too_long(deadlines) ? &low : &high) = now->lean;
-	}
+	crowded = least_lean(deadlines, takes_too_long);
+	dear = least_lean(deadlines, costs_too_much);
+	deadlines->now.lean = fmax(crowded, dear);
+	deadlines->short_of_time = crowded > CROWDED || dear > DEAR;
 }
 
 bool deadlines_due(struct deadlines *deadlines)
@@ -135,7 +154,7 @@ static double better_longest(const struct deadlines *deadlines, const struct mtl
 		return longest + 0.3 * (3 * fill - longest);
 	if (growth > GROWS)
 		return deadlines->trusted < trust * longest ? longest : longest * 1.5;
-	return growth < STANDS && deadlines->now.lean > CROWDED ? longest * 0.8 : longest;
+	return growth < STANDS && deadlines->short_of_time ? longest * 0.8 : longest;
 }
 
 void deadlines_adapt(struct deadlines *deadlines, const struct mtl_curve *curve)

@@ -5,13 +5,14 @@
  *     cost of a period = arms x arm + hits x trap + empty moments x moment
  *                        (those that fell to reuse times, and armers woken by misses, with them)
  *                      + switches while open x switch_open + time cost
- *     time cost        = switches while armed x switch_on
+ *     time cost        = (switches while armed - arms - hits) x switch_on
  *                      + time armed x what strings lose meanwhile (string_cost.c)
  *     overhead         = (cost + address samples x sample + switches x clock) / CPU time of the target
  *     arms a second    = (MARGIN x max_overhead - what samples and the clock took) / (cost per arm)
- *     pace             = arms a second x (arms + busy moments) / arms
+ *     moments a second = pace / (1 - pace x how long a watch lasts)
  *
- * Moments that found no candidate are not made up for: a pace raised by them would overshoot as soon
+ * for a watch occupies its process until its deadline, and the moment after that comes as late as any.
+ * (The armer's own switches are in what an arm and a trap cost.) Moments that found no candidate are not made up for: a pace raised by them would overshoot as soon
  * as there are candidates again. The least pace only keeps the governor learning; it is low enough
  * for the budget even where one watch costs milliseconds.
  *
@@ -27,6 +28,7 @@
 #define MARGIN 0.75
 #define PACE_MIN 0.05
 #define PACE_MAX 1000.0
+#define FREE_LEAST 0.15 /* the part of its time in which it is not watched, at least */
 #define SMOOTHING 0.3
 #define CLOCKED_LEAST 0.02 /* seconds */
 #define ARMED_LEAST 1000000 /* ns */
@@ -60,6 +62,11 @@ static bool better_closed(double switches, const struct governor_prices *prices,
 	return switches * prices->switch_open > OPEN_PART * max_overhead;
 }
 
+double governor_moments(double pace, double watch_seconds)
+{
+	return fmin(PACE_MAX, pace / fmax(FREE_LEAST, 1 - pace * watch_seconds));
+}
+
 double governor_short_watch(const struct governor_prices *prices)
 {
 	return prices->arm + MTL_SLOTS * prices->trap + prices->moment;
@@ -89,7 +96,9 @@ void governor_begin(struct governor *governor, const struct governor_prices *pri
 
 static double time_cost(const struct governor_prices *prices, const struct sampler_counts *delta)
 {
-	return delta->armed_ns / 1e9 * prices->watched + delta->armed_switches * prices->switch_on;
+	double switches = fmax(0, (double)delta->armed_switches - delta->arms - delta->hits);
+
+	return delta->armed_ns / 1e9 * prices->watched + switches * prices->switch_on;
 }
 
 static double cost_of(const struct governor *governor, const struct governor_prices *prices,
@@ -145,7 +154,7 @@ void governor_update(struct governor *governor, const struct governor_prices *pr
 		governor->timed = smooth(governor->timed,
 			time_cost(prices, delta) / (delta->armed_ns / 1e9));
 	governor->watches = budget / governor->cost;
-	governor->pace = bounded(governor->watches * (arms + delta->busy) / arms, share);
+	governor->pace = bounded(governor->watches, share);
 }
 
 /* By what both the latest second and those before it say: what was of a moment, as the first survey of

@@ -23,7 +23,7 @@ struct governor_prices {
 struct governor {
 	double overhead;     /* estimated fraction of the target's CPU time; NAN: not known yet */
 	double cost;         /* seconds per arm, smoothed; 0: not known yet */
-	double pace;         /* moments a CPU second */
+	double pace;         /* watches a CPU second, within bounds */
 	double fixed;        /* of that, what does not depend on how long they are; likewise */
 	double timed;        /* what a second costs in which a watch is on, of a second of its time */
 	double watches;      /* a CPU second that the budget pays for; 0: not known yet */
@@ -33,6 +33,9 @@ struct governor {
 };
 
 struct governor_prices governor_prices(const struct calibration *calibration);
+
+/* The moments a CPU second, at random, of which so many find the process not being watched. */
+double governor_moments(double pace, double watch_seconds);
 
 /* What a watch of no length costs if every slot is hit, seconds. */
 double governor_short_watch(const struct governor_prices *prices);

@@ -404,8 +404,14 @@ void sampler_counts(struct sampler *sampler, uint32_t index, struct sampler_coun
 	ret_counts->cpu_ns = source_clock(sampler->source, index);
 }
 
+struct cpu_pace {
+	double pace;
+	unsigned targets;
+	uint32_t latest; /* index */
+};
+
 /* On every CPU where it may run. */
-static void ask_pace(struct sampler *sampler, const struct target *target, double *paces)
+static void ask_pace(struct sampler *sampler, const struct target *target, struct cpu_pace *paces)
 {
 	unsigned cpu = target->process->cpu, first = 0, end = sampler->n_armers;
 
@@ -414,12 +420,16 @@ static void ask_pace(struct sampler *sampler, const struct target *target, doubl
 		end = cpu < end ? cpu + 1 : end;
 	}
 	for (unsigned i = first; i < end; i++)
-		paces[i] = fmax(paces[i], target->pace);
+		paces[i] = (struct cpu_pace){
+			.pace = fmax(paces[i].pace, target->pace),
+			.targets = paces[i].targets + 1,
+			.latest = target->index,
+		};
 }
 
 void sampler_pace_cpus(struct sampler *sampler)
 {
-	double paces[MTL_CPUS_MAX] = {0};
+	struct cpu_pace paces[MTL_CPUS_MAX] = {0};
 
 	sampler_lock(sampler);
 	for (unsigned i = 0; i < sampler->n_targets; i++) {
@@ -430,6 +440,7 @@ void sampler_pace_cpus(struct sampler *sampler)
 	}
 	for (unsigned cpu = 0; cpu < sampler->n_armers; cpu++)
 		armer_set_pace(&sampler->armers[cpu],
-			CPU_ISSET(cpu, &sampler->online) ? paces[cpu] : 0);
+			CPU_ISSET(cpu, &sampler->online) ? paces[cpu].pace : 0,
+			paces[cpu].targets == 1 ? paces[cpu].latest + 1 : 0);
 	sampler_unlock(sampler);
 }

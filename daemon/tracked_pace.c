@@ -12,7 +12,6 @@
 #include "cleanup.h"
 
 #define BEGIN_SECONDS 0.03
-#define MOMENTS_PER_WATCH 6
 #define CODE_INTERVAL_NS 5000000ULL
 #define STORE_WINDOWS 4 /* observations older than so many windows weigh nothing */
 
@@ -22,16 +21,18 @@ double tracked_string_price(const struct tracked *tracked)
 	       string_cost_share(&tracked->string_cost);
 }
 
-/* Moments that come much more often than watches can end only find the process occupied. */
+double tracked_moments(const struct tracked *tracked)
+{
+	return governor_moments(tracked->governor.pace / tracked->instrument->awake,
+	        deadlines_mean(&tracked->deadlines));
+}
+
 void tracked_set_pace(struct tracked *tracked)
 {
 	const struct governor *governor = &tracked->governor;
-	double awake = tracked->instrument->awake;
 
-	deadlines_afford(&tracked->deadlines, governor->watches / awake);
-	sampler_set_pace(tracked->instrument->sampler, tracked->index,
-	        fmin(governor->pace / awake,
-	                MOMENTS_PER_WATCH / deadlines_mean(&tracked->deadlines)),
+	deadlines_afford(&tracked->deadlines, governor->watches / tracked->instrument->awake);
+	sampler_set_pace(tracked->instrument->sampler, tracked->index, tracked_moments(tracked),
 	        governor->close_between);
 }
 

@@ -65,6 +65,8 @@ void tracked_reuse_free(struct tracked *tracked);
 /* tracked_pace.c: tells the sampler; and the first pace, once the target has run for some
  * milliseconds. */
 void tracked_set_pace(struct tracked *tracked);
+/* Moments a CPU second. */
+double tracked_moments(const struct tracked *tracked);
 void tracked_begin(struct tracked *tracked);
 
 /* What strings lose of a second in which it is watched (string_cost.h). */

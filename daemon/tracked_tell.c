@@ -55,7 +55,7 @@ static double first_curve(const struct tracked *tracked, char *ret_basis, size_t
 	        .observations = tracked->store->n_observations,
 	        .needed = MTL_OBSERVATIONS_NEEDED,
 	        .cpu_seconds = tracked_cpu_seconds(tracked),
-	        .pace = tracked->governor.pace,
+	        .pace = tracked_moments(tracked),
 	        .watch_seconds = deadlines_mean(&tracked->deadlines),
 	        .still = tracked_is_still(tracked),
 	        .arrivals = tracked->arrivals,

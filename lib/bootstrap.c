@@ -235,15 +235,17 @@ static double touches_of_all(const struct bootstrap *b, size_t corner)
 	        hypot(b->deviation[corner], b->births_deviation * f->window[corner]));
 }
 
+/* From there on every one rests on touches enough: light lines that are drawn often may say much of a
+ * short window, and the first heavy ones after it little. */
 static double known_window(const struct bootstrap *b)
 {
 	const struct mtl_estimator *e = b->estimator;
-	size_t c = 1;
+	size_t c = e->footprint.n - 1;
 
 	if (!(mtl_footprint_whole(&e->footprint) > 0))
 		return e->resolution;
-	while (c + 1 < e->footprint.n && touches_of_all(b, c) < FEW_TOUCHES)
-		c++;
+	while (c > 1 && touches_of_all(b, c - 1) >= FEW_TOUCHES)
+		c--;
 	return fmax(e->footprint.window[c], e->resolution);
 }
 

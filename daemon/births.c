@@ -8,7 +8,7 @@
  * gone before mtld can look counts 64: to leave such out would leave only the faults that a program
  * streaming through fresh memory does not make. Which kind the faults of this process are, and
  * whether of pages that it had given back before, is learned from a sample of them, every n-th,
- * with n such that some SAMPLES_A_SECOND are looked at.
+ * with n such that some SAMPLES_A_SECOND are looked at, fewer where mtld is over its own bound: each wakes it.
  *
  * Huge pages are not told to the planner as ones that may come back: one is born by a fault at any
  * of its 512 pages, so that a watch of another would not notice (bpf/page_birth.bpf.c).
@@ -30,7 +30,7 @@ void births_begin(struct births *births, struct mtl_process *process)
 	process->fault_period = FIRST_PERIOD;
 }
 
-void births_note(struct births *births, struct mtl_process *process, double moment,
+void births_note(struct births *births, struct mtl_process *process, double moment, double share,
         struct observation_store *store)
 {
 	uint64_t faults = process->faults;
@@ -45,7 +45,8 @@ void births_note(struct births *births, struct mtl_process *process, double mome
 	births->moment = moment;
 	store_add_birth(store, moment, births->lines);
 	if (seconds > 0)
-		process->fault_period = fmax(1, fmin(1e6, new / seconds / SAMPLES_A_SECOND));
+		process->fault_period =
+		        fmax(1, fmin(1e6, new / seconds / (SAMPLES_A_SECOND * share)));
 }
 
 void births_learn(struct births *births, struct planner *planner, uint64_t address)

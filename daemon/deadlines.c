@@ -44,9 +44,7 @@
 #define OCCUPIED 0.85
 #define DEAREST 2.0 /* seconds */
 #define LEAN_STEPS 20
-/* Lean: there is not the time for as many long watches as short ones; or it costs most of it all. */
-#define CROWDED 0.01
-#define DEAR 0.5
+#define CROWDED 0.01 /* lean: there is not the time for as many long watches as short ones */
 /* So much of the longest has to be trusted before it grows: where watches lean on short ones there are
  * many of them, where they do not it would take too long. */
 #define TRUST 0.7
@@ -125,7 +123,7 @@ void deadlines_afford(struct deadlines *deadlines, double watches)
 	crowded = least_lean(deadlines, takes_too_long);
 	dear = least_lean(deadlines, costs_too_much);
 	deadlines->now.lean = fmax(crowded, dear);
-	deadlines->short_of_time = crowded > CROWDED || dear > DEAR;
+	deadlines->short_of_time = crowded > CROWDED;
 }
 
 bool deadlines_due(struct deadlines *deadlines)

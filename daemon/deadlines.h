@@ -18,7 +18,7 @@ struct deadlines {
 	double watches;    /* a CPU second that the budget pays for */
 	double timed;      /* what a second of watching costs, in watches however short */
 	double most;       /* no watch may be longer, seconds */
-	bool short_of_time; /* for long ones, or their time is what costs */
+	bool short_of_time; /* for as many long ones as short ones */
 	unsigned wait, rest; /* calls of deadlines_due() until it says yes, and after that */
 };
 

@@ -203,7 +203,7 @@ void tracked_exited(struct tracked *tracked)
 		return;
 	fetch(tracked);
 	births_note(&tracked->births, tracked_process(tracked), tracked->counts.cpu_ns / 1e9,
-	        tracked->store);
+	        tracked->share, tracked->store);
 	sampler_remove(tracked->instrument->sampler, tracked->index);
 	source_untrack(tracked->instrument->source, tracked->tgid);
 	tracked->end_wall_ns = source_now();
@@ -289,7 +289,7 @@ void tracked_tick(struct tracked *tracked)
 		return;
 	tracked_begin(tracked);
 	births_note(&tracked->births, tracked_process(tracked), tracked->counts.cpu_ns / 1e9,
-	        tracked->store);
+	        tracked->share, tracked->store);
 	if (!tracked->planner)
 		return;
 	tracked_survey(tracked);

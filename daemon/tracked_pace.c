@@ -99,7 +99,7 @@ bool tracked_wants_code(struct tracked *tracked)
 
 	if (now < tracked->code_due_ns)
 		return false;
-	tracked->code_due_ns = now + CODE_INTERVAL_NS;
+	tracked->code_due_ns = now + (uint64_t)(CODE_INTERVAL_NS / tracked->share);
 	return true;
 }
 

@@ -57,8 +57,9 @@ void armer_return(struct armer *armer);
 void armer_stop(struct armer *armer);
 /* Has it look at everything now. */
 void armer_poke(struct armer *armer);
-/* A new pace from this instant on (exponential gaps have no memory); only: 1 + the index of the one target
- * that moments of this CPU are for, 0: there are several, or none. Called with the lock held. */
+/* A new pace from this instant on (exponential gaps have no memory); only: 1 + the index of the one
+ * target that moments of this CPU are for, 0: there are several, or none. Called with the lock
+ * held. */
 void armer_set_pace(struct armer *armer, double pace, uint32_t only);
 
 #endif

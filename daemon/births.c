@@ -8,7 +8,8 @@
  * gone before mtld can look counts 64: to leave such out would leave only the faults that a program
  * streaming through fresh memory does not make. Which kind the faults of this process are, and
  * whether of pages that it had given back before, is learned from a sample of them, every n-th,
- * with n such that some SAMPLES_A_SECOND are looked at, fewer where mtld is over its own bound: each wakes it.
+ * with n such that some SAMPLES_A_SECOND are looked at, fewer where mtld is over its own bound:
+ * each wakes it.
  *
  * Huge pages are not told to the planner as ones that may come back: one is born by a fault at any
  * of its 512 pages, so that a watch of another would not notice (bpf/page_birth.bpf.c).

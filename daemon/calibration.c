@@ -2,9 +2,8 @@
 /*
  * Calibration: measure the instrument, subtract what it costs.
  *
- * A child process spins on one CPU, touching the eight words of one line again and again and
- * reading the time-stamp counter; a step between two readings longer than GAP_NS is time taken from
- * it, and is logged. Phases, all through the real sampler:
+ * A child process spins on one CPU, touching the eight words of one line again and again, and knows
+ * what time is taken from it (spinner.c). Phases, all through the real sampler:
  *
  *     quiet nothing                            -> what the machine takes from it anyway
  *     idle  moments that find no candidate     -> what a moment costs the target
@@ -31,25 +30,20 @@
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include "cleanup.h"
 #include "cpu_events.h"
 #include "program_cost.h"
+#include "spinner.h"
 #include "string_cost.h"
 
 /* The sampler's last slot is the calibration child's. */
 #define INDEX (MTL_PROCESSES_MAX - 1)
-#define GAP_NS 400
 #define QUADS 60 /* a phase */
 #define LEAST_QUADS (QUADS / 8)
 #define SLICE (QUADS / 12)
@@ -62,23 +56,10 @@
 #define HOT_MOMENTS 500 /* few, so that few fall into a watch under way */
 #define CODE_SAMPLES 5000 /* a second */
 #define CODE_COOKIE ((MTL_EVENTS - 1) * MTL_CPUS_MAX) /* slots that nobody looks at */
-#define WORDS 8
-#define GAPS 4096
 #define TIMES 4096
 #define CLOCK_MOMENTS 20000
 #define CLOCK_LOOKS 8
 #define CLOCK_UNMEASURED 0.3e-6
-
-/* Shared with the child; each member that the child writes has a page of its own. */
-struct spin {
-	volatile uint64_t hot[WORDS];
-	char pad1[4096 - WORDS * 8];
-	volatile uint64_t cold[512];
-	volatile uint64_t gaps, ready;
-	uint64_t gap_ticks;
-	pid_t parent;
-	volatile uint64_t gap[GAPS]; /* ticks, a ring */
-};
 
 struct phase {
 	struct sampler_counts counts; /* of this phase alone */
@@ -92,128 +73,46 @@ struct series {
 	unsigned n;
 };
 
+enum { TIMES_ALL, FIRSTS, STEPS, TAKEN, N_SERIES };
+
 struct bench {
 	struct source *source;
 	struct sampler *sampler;
-	struct spin *spin;
-	pid_t child;
+	struct spinner spinner;
 	uint32_t tgid;
-	double ticks_per_ns;
 	double quiet;     /* the part of its time that is taken from the child anyway */
 	double moment_ns;
-	struct series times, firsts, steps, taken; /* of the phase under way, ns */
+	struct series series[N_SERIES]; /* of the phase under way, ns */
 };
 
-static void __attribute__((noreturn)) child_spin(struct spin *spin)
-{
-	uint64_t last = __rdtsc();
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != spin->parent) /* it has ended before it could be asked for */
-		_exit(1);
-	spin->ready = 1;
-	for (;;) {
-		uint64_t now = __rdtsc();
-
-		if (now - last > spin->gap_ticks) {
-			spin->gap[spin->gaps % GAPS] = now - last;
-			spin->gaps++;
-		}
-		last = now;
-		for (int word = 0; word < WORDS; word++)
-			spin->hot[word] = now;
-	}
-}
-
-static double measure_ticks(void)
-{
-	struct timespec pause = {.tv_nsec = 10000000};
-	uint64_t ticks = __rdtsc(), ns = source_now();
-
-	nanosleep(&pause, NULL);
-	return (double)(__rdtsc() - ticks) / (double)(source_now() - ns);
-}
-
-static int last_cpu(void)
-{
-	cpu_set_t set;
-	int cpu = CPU_SETSIZE - 1;
-
-	sched_getaffinity(0, sizeof(set), &set);
-	while (cpu > 0 && !CPU_ISSET(cpu, &set))
-		cpu--;
-	return cpu;
-}
-
-static int start_child(struct bench *bench)
-{
-	cpu_set_t set;
-
-	bench->spin = mmap(NULL, sizeof(struct spin), PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (bench->spin == MAP_FAILED) {
-		bench->spin = NULL;
-		return -errno;
-	}
-	memset((void *)bench->spin, 0, sizeof(struct spin));
-	bench->ticks_per_ns = measure_ticks();
-	bench->spin->gap_ticks = GAP_NS * bench->ticks_per_ns;
-	bench->spin->parent = getpid();
-	bench->child = fork();
-	if (bench->child < 0)
-		return -errno;
-	if (bench->child == 0)
-		child_spin(bench->spin);
-	CPU_ZERO(&set);
-	CPU_SET(last_cpu(), &set);
-	sched_setaffinity(bench->child, sizeof(set), &set);
-	while (!bench->spin->ready) {
-		if (waitpid(bench->child, NULL, WNOHANG) != 0) {
-			bench->child = 0;
-			return -ECHILD;
-		}
-		sched_yield();
-	}
-	return 0;
-}
-
-static void stop_child(struct bench *bench)
+static void end(struct bench *bench)
 {
 	sampler_remove(bench->sampler, INDEX);
 	if (bench->tgid)
 		source_untrack(bench->source, bench->tgid);
-	if (bench->child > 0) {
-		kill(bench->child, SIGKILL);
-		waitpid(bench->child, NULL, 0);
-	}
-	if (bench->spin)
-		munmap(bench->spin, sizeof(struct spin));
-	free(bench->times.values);
-	free(bench->firsts.values);
-	free(bench->steps.values);
-	free(bench->taken.values);
+	spinner_stop(&bench->spinner);
+	for (unsigned i = 0; i < N_SERIES; i++)
+		free(bench->series[i].values);
 }
 
 static int begin(struct bench *bench, unsigned slots, unsigned length)
 {
-	int r = start_child(bench);
+	int r = spinner_start(&bench->spinner);
 
 	if (r >= 0)
 		r = source_attach(bench->source);
 	if (r >= 0)
-		r = source_resolve(bench->source, bench->child, &bench->tgid);
+		r = source_resolve(bench->source, bench->spinner.pid, &bench->tgid);
 	if (r >= 0)
 		r = source_track(bench->source, bench->tgid, INDEX);
 	if (r >= 0)
 		r = sampler_add(bench->sampler, INDEX, slots, length);
 	if (r >= 0)
-		r = sampler_threads(bench->sampler, INDEX, &bench->child, 1);
-	bench->times.values = calloc(TIMES, sizeof(double));
-	bench->firsts.values = calloc(TIMES, sizeof(double));
-	bench->steps.values = calloc(TIMES, sizeof(double));
-	bench->taken.values = calloc(TIMES, sizeof(double));
-	if (!bench->times.values || !bench->firsts.values || !bench->steps.values || !bench->taken.values)
-		return -ENOMEM;
+		r = sampler_threads(bench->sampler, INDEX, &bench->spinner.pid, 1);
+	for (unsigned i = 0; i < N_SERIES && r >= 0; i++) {
+		bench->series[i].values = calloc(TIMES, sizeof(double));
+		r = bench->series[i].values ? 0 : -ENOMEM;
+	}
 	return r;
 }
 
@@ -262,8 +161,8 @@ static void keep_quad(struct bench *bench, const struct mtl_observation *seen)
 			times[n++] = seen->touched[slot] * 1e9;
 	qsort(times, n, sizeof(double), by_value);
 	for (unsigned i = 0; i < n; i++) {
-		append(&bench->times, times[i]);
-		append(i ? &bench->steps : &bench->firsts, i ? times[i] - times[i - 1] : times[0]);
+		append(&bench->series[TIMES_ALL], times[i]);
+		append(&bench->series[i ? STEPS : FIRSTS], i ? times[i] - times[i - 1] : times[0]);
 	}
 }
 
@@ -292,16 +191,6 @@ static struct sampler_counts difference(const struct sampler_counts *after,
 	return counts;
 }
 
-static double median_gap(struct bench *bench, uint64_t from)
-{
-	double gaps[GAPS];
-	struct series series = {.values = gaps};
-
-	for (uint64_t i = from; i < bench->spin->gaps && series.n < GAPS; i++)
-		gaps[series.n++] = bench->spin->gap[i % GAPS] / bench->ticks_per_ns;
-	return quantile(&series, 0.5);
-}
-
 /* A part of a phase. */
 struct slice {
 	struct sampler_counts begin;
@@ -310,32 +199,21 @@ struct slice {
 
 static struct slice slice_begin(const struct bench *bench, const struct sampler_counts *now)
 {
-	return (struct slice){.begin = *now, .gaps = bench->spin->gaps, .ns = source_now()};
-}
-
-static double taken_since(const struct bench *bench, uint64_t gap)
-{
-	double ticks = 0;
-
-	if (bench->spin->gaps > gap + GAPS)
-		gap = bench->spin->gaps - GAPS;
-	for (; gap < bench->spin->gaps; gap++)
-		ticks += bench->spin->gap[gap % GAPS];
-	return ticks / bench->ticks_per_ns;
+	return (struct slice){.begin = *now, .gaps = spinner_gaps(&bench->spinner), .ns = source_now()};
 }
 
 static void measure_quiet(struct bench *bench)
 {
 	struct timespec nap = {.tv_nsec = QUIET_NS};
 
-	bench->taken.n = 0;
+	bench->series[TAKEN].n = 0;
 	for (unsigned i = 0; i < QUIET_LOOKS; i++) {
-		uint64_t gaps = bench->spin->gaps, begin = source_now();
+		uint64_t gaps = spinner_gaps(&bench->spinner), begin = source_now();
 
 		nanosleep(&nap, NULL);
-		append(&bench->taken, taken_since(bench, gaps) / (source_now() - begin));
+		append(&bench->series[TAKEN], spinner_taken(&bench->spinner, gaps) / (source_now() - begin));
 	}
-	bench->quiet = quantile(&bench->taken, 0);
+	bench->quiet = quantile(&bench->series[TAKEN], 0);
 }
 
 /* The slice is long enough, or the last one and there has been none: what it took is kept. */
@@ -344,13 +222,13 @@ static void keep_slice(struct bench *bench, struct slice *slice, const struct sa
 {
 	struct sampler_counts counts = difference(now, &slice->begin);
 	uint64_t empty = counts.busy + counts.starved, n = moments ? empty : counts.arms;
-	double taken = taken_since(bench, slice->gaps) - bench->quiet * (source_now() - slice->ns);
+	double taken = spinner_taken(&bench->spinner, slice->gaps) - bench->quiet * (source_now() - slice->ns);
 
-	if (n < SLICE && (!last || n == 0 || bench->taken.n > 0))
+	if (n < SLICE && (!last || n == 0 || bench->series[TAKEN].n > 0))
 		return;
 	if (!moments)
 		taken -= empty * bench->moment_ns;
-	append(&bench->taken, fmax(0, taken) / n);
+	append(&bench->series[TAKEN], fmax(0, taken) / n);
 	*slice = slice_begin(bench, now);
 }
 
@@ -371,14 +249,15 @@ static void run_phase(struct bench *bench, volatile uint64_t *line, unsigned slo
 	struct phase *ret_phase)
 {
 	struct timespec nap = {.tv_nsec = 1000000};
-	bool hot = line == bench->spin->hot;
+	bool hot = line == bench->spinner.shared->hot;
 	struct candidate candidate =
-		candidate_at(line ? line : bench->spin->cold, slots, hot ? HOT_DEADLINE : DEADLINE);
+		candidate_at(line ? line : bench->spinner.shared->cold, slots, hot ? HOT_DEADLINE : DEADLINE);
 	struct sampler_counts before, now;
 	struct slice slice;
 	uint64_t begin = source_now(), span = seconds * 1e9;
 
-	bench->times.n = bench->firsts.n = bench->steps.n = bench->taken.n = 0;
+	for (unsigned i = 0; i < N_SERIES; i++)
+		bench->series[i].n = 0;
 	sampler_counts(bench->sampler, INDEX, &before);
 	now = before;
 	slice = slice_begin(bench, &now);
@@ -399,12 +278,12 @@ static void run_phase(struct bench *bench, volatile uint64_t *line, unsigned slo
 	keep_slice(bench, &slice, &now, !line, true);
 	*ret_phase = (struct phase){
 		.counts = difference(&now, &before),
-		.taken_ns = quantile(&bench->taken, 0.5),
-		.first_ns = quantile(&bench->firsts, 0.5),
-		.further_ns = quantile(&bench->steps, 0.5),
-		.low_ns = quantile(&bench->times, 0.25),
-		.median_ns = quantile(&bench->times, 0.5),
-		.high_ns = quantile(&bench->times, 0.75),
+		.taken_ns = quantile(&bench->series[TAKEN], 0.5),
+		.first_ns = quantile(&bench->series[FIRSTS], 0.5),
+		.further_ns = quantile(&bench->series[STEPS], 0.5),
+		.low_ns = quantile(&bench->series[TIMES_ALL], 0.25),
+		.median_ns = quantile(&bench->series[TIMES_ALL], 0.5),
+		.high_ns = quantile(&bench->series[TIMES_ALL], 0.75),
 	};
 }
 
@@ -484,18 +363,18 @@ static double measure_code_sample(struct bench *bench)
 {
 	const struct pmu_event event = pmu_task_clock(CODE_SAMPLES);
 	int program = source_instruction_program(bench->source);
-	uint64_t gaps = bench->spin->gaps;
+	uint64_t gaps = spinner_gaps(&bench->spinner);
 	struct cpu_events *events;
 	cpu_set_t cpu;
 
 	CPU_ZERO(&cpu);
-	CPU_SET(last_cpu(), &cpu);
+	CPU_SET(bench->spinner.cpu, &cpu);
 	if (program < 0 || cpu_events_new(&event, program, CODE_COOKIE, &events) < 0)
 		return 0;
 	cpu_events_follow(events, &cpu);
 	nanosleep(&(struct timespec){.tv_nsec = 5e7}, NULL);
 	cpu_events_free(events);
-	return median_gap(bench, gaps) / 1e9;
+	return spinner_median_gap(&bench->spinner, gaps) / 1e9;
 }
 
 /* Switches of the child, to the armer and back, cost what any do: the median of short looks at it, so that
@@ -536,8 +415,8 @@ static int calibrate(struct bench *bench, unsigned slots, struct calibration *ca
 	measure_quiet(bench);
 	run_phase(bench, NULL, slots, 0.05, &idle);
 	bench->moment_ns = idle.taken_ns;
-	run_phase(bench, bench->spin->cold, slots, 0.5, &cold);
-	run_phase(bench, bench->spin->hot, slots, 0.5, &hot);
+	run_phase(bench, bench->spinner.shared->cold, slots, 0.5, &cold);
+	run_phase(bench, bench->spinner.shared->hot, slots, 0.5, &hot);
 	explain_phase("idle", &idle);
 	explain_phase("cold", &cold);
 	explain_phase("hot", &hot);
@@ -552,7 +431,7 @@ static int calibrate(struct bench *bench, unsigned slots, struct calibration *ca
 	if (getenv("MTLD_DEBUG_CALIBRATION"))
 		fprintf(stderr, "clock: %.0f ns a switch; quiet: %.4f\n",
 			calibration->clock_seconds * 1e9, bench->quiet);
-	run_phase(bench, bench->spin->hot, slots, 0.5, &check);
+	run_phase(bench, bench->spinner.shared->hot, slots, 0.5, &check);
 	explain_phase("check", &check);
 	calibration->trap_seconds = trap_seconds(&cold, &hot, &check, slots);
 	calibration->arms = check.counts.arms;
@@ -579,7 +458,7 @@ static int try_method(struct source *source, struct sampler *sampler, enum watch
 		snprintf(ret_error, error_size, "self-test cannot start: %s", strerror(-r));
 	else
 		r = calibrate(&bench, slots, calibration, ret_error, error_size);
-	stop_child(&bench);
+	end(&bench);
 	calibration->method = method;
 	calibration->length = length;
 	calibration->slots = slots;

@@ -52,7 +52,8 @@ void string_cost_note(struct string_cost *cost, double watched, double strings)
 	cost->strings *= keep;
 }
 
-void string_cost_note_unwatched(struct string_cost *cost, double samples, double strings, double loss)
+void string_cost_note_unwatched(
+        struct string_cost *cost, double samples, double strings, double loss)
 {
 	string_cost_note(cost, strings + (1 - loss) * (samples - strings), strings);
 }

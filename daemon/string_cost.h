@@ -13,7 +13,8 @@ struct string_cost {
 void string_cost_note(struct string_cost *cost, double watched, double strings);
 
 /* The same while it was not watched; `loss` is string_cost_loss(). */
-void string_cost_note_unwatched(struct string_cost *cost, double samples, double strings, double loss);
+void string_cost_note_unwatched(
+        struct string_cost *cost, double samples, double strings, double loss);
 
 /* The part of the time in which it is watched that it spends at such instructions. */
 double string_cost_share(const struct string_cost *cost);

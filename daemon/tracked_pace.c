@@ -174,8 +174,7 @@ void tracked_settle(struct tracked *tracked, double share)
 	tracked->share = share;
 	tracked->running = running_on(tracked, delta.cpu_ns / 1e9);
 	if (tracked->settled_once) /* else tracked_begin() has done so */
-		string_cost_note(
-		        &tracked->string_cost, delta.clock[1].all, delta.clock[1].strings);
+		string_cost_note(&tracked->string_cost, delta.clock[1].all, delta.clock[1].strings);
 	tracked->settled_once = true;
 	prices = prices_now(tracked, delta.cpu_ns / 1e9);
 	governor_update(&tracked->governor, &prices, &delta, delta.cpu_ns / 1e9,

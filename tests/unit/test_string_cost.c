@@ -49,8 +49,8 @@ static void at_first_some_are_expected(void **state)
 	assert_true(string_cost_expected(&cost) == 0.5);
 }
 
-/* A process half of whose watched time is strings, these being 20 times as long: of 21 samples while
- * it is not watched one is at them. */
+/* A process half of whose watched time is strings, these being 20 times as long: of 21 samples
+ * while it is not watched one is at them. */
 static void unwatched_samples_tell_the_same(void **state)
 {
 	struct string_cost cost = {0};

@@ -19,8 +19,8 @@ struct options {
 	double seconds;                 /* wall clock; 0: until a signal */
 	double report_seconds;          /* 0: never */
 	double rate;                    /* fresh: bytes per second of CPU time */
-	double switches;                /* pingpong: rounds per second; 0: as many as there can be */
-	double skew;                    /* zipf exponent */
+	double switches; /* pingpong: rounds per second; 0: as many as there can be */
+	double skew;     /* zipf exponent */
 	uint64_t seed;
 	unsigned threads;
 	bool private; /* threads divide the working set instead of sharing it */

@@ -430,7 +430,7 @@ many() {
     start_generous_mtld
     start spawner spawner
     step "ring full: what was lost is counted" overflow
-    step "ring full: there is a curve nevertheless" curve_of "$pid" 0.7 3
+    step "ring full: there is a curve nevertheless" settled_curve "$pid" 0.7 3
     stop spawner
     stop mtld
 }

@@ -76,8 +76,8 @@ static void begin_string_cost(struct tracked *tracked)
 void tracked_begin(struct tracked *tracked)
 {
 	struct governor_prices prices = governor_prices(&tracked->instrument->calibration);
-	double seconds = (tracked->counts.cpu_ns - tracked->begin_cpu_ns) / 1e9;
-	double switches = tracked->counts.switches / seconds;
+	struct sampler_counts delta = since_settled(tracked);
+	double seconds = (int64_t)delta.cpu_ns / 1e9, switches = delta.switches / seconds;
 
 	if (tracked->settled_once || seconds < BEGIN_SECONDS)
 		return;

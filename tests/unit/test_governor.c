@@ -62,6 +62,7 @@ struct simulation {
 	double now, busy_until;
 	double starved_until; /* until then there are no candidates */
 	double spent;         /* what it cost the target in the latest second */
+	double occupied;      /* seconds of watches so far, to their deadlines */
 };
 
 static void watch(struct simulation *simulation, const struct target *target, bool close_between,
@@ -82,6 +83,7 @@ static void watch(struct simulation *simulation, const struct target *target, bo
 	delta->armed_switches += switches + 1 + delta->hits - hits; /* with the armer's */
 	simulation->spent += target->arm + 2.5e-6 * switches + (close_between ? 25e-6 : 0);
 	simulation->busy_until = simulation->now + deadline;
+	simulation->occupied += deadline;
 }
 
 /* One second of the target's CPU time. */
@@ -146,7 +148,7 @@ static struct governor begun(const struct target *target)
 static void assert_budget(const struct target *target)
 {
 	const unsigned seeds = 8, half = SECONDS / 2;
-	double spent = 0, estimate = 0, ignored = 0;
+	double spent = 0, estimate = 0, ignored = 0, occupied = 0;
 
 	for (unsigned seed = 1; seed <= seeds; seed++) {
 		struct simulation simulation = {.random = seed};
@@ -154,10 +156,12 @@ static void assert_budget(const struct target *target)
 
 		govern(&governor, &simulation, target, half, &ignored, &ignored);
 		govern(&governor, &simulation, target, half, &spent, &estimate);
+		occupied += simulation.occupied / (seeds * SECONDS);
 	}
 	spent /= seeds * half;
 	estimate /= seeds * half;
-	if (spent > 1 || (target->reaches && spent < 0.5))
+	/* what is not spent elsewhere lacks the time to be, watches filling it */
+	if (spent > 1 || (target->reaches ? spent < 0.5 : spent < 0.2 && occupied < 0.85))
 		fail_msg("%s: %.2f of the budget was spent", target->name, spent);
 	if (fabs(estimate / spent - 1) > 0.1)
 		fail_msg("%s: %.2f of the budget was spent, %.2f estimated", target->name, spent,

@@ -344,6 +344,35 @@ static void few_touches_resolve_little(void **state)
 	mtl_curve_free(curve);
 }
 
+/* 100 light lines, all touched at once, and of 1000 times as heavy ones two, soon after: nothing is
+ * known of sizes that they would fill, nor of what lies before. */
+static void light_lines_resolve_nothing_before_heavy_ones(void **state)
+{
+	struct mtl_estimate_options options = sim_options();
+	struct mtl_curve *curve;
+	double size = 1500 * MTL_LINE_BYTES;
+	(void)state;
+
+	options.sizes = &size;
+	options.n_sizes = 1;
+	for (unsigned i = 0; i < 1000; i++) {
+		bool light = i % 10 == 0;
+		bool seen = light || i == 333 || i == 777;
+		float touched = !seen ? INFINITY : light ? 1e-4f : 1e-3f;
+
+		observations[i] = (struct mtl_observation){.moment = i * 0.01,
+		        .deadline = 0.02,
+		        .weight = light ? 1e3f : 1e6f,
+		        .slots = 4,
+		        .touched = {touched, touched, touched, touched}};
+	}
+	curve = curve_of(1000, NULL, 0, &options);
+	assert_true(curve->points[0].below_resolution);
+	assert_true(curve->resolution_bytes > size);
+	check_points(curve);
+	mtl_curve_free(curve);
+}
+
 static void extremes(void **state)
 {
 	struct mtl_estimate_options options = sim_options();
@@ -554,6 +583,7 @@ int main(void)
 	        cmocka_unit_test(bursts_of_births_widen),
 	        cmocka_unit_test(anything_gives_a_curve),
 	        cmocka_unit_test(few_touches_resolve_little),
+	        cmocka_unit_test(light_lines_resolve_nothing_before_heavy_ones),
 	        cmocka_unit_test(extremes),
 	        cmocka_unit_test(ratios_say_of_what),
 	        cmocka_unit_test(windows_beyond_trust),

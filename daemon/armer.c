@@ -46,7 +46,7 @@ static uint64_t occupied_until(const struct armer *armer)
 
 	if (!target)
 		return now;
-	left = (int64_t)(target->flight.busy_until - mtl_clock_at(target->process->clock, now));
+	left = (int64_t)(target->flight.busy_until - source_clock(sampler->source, target->index));
 	return left > 0 ? now + left / fmax(1, fmin(target->n_tids, CPU_COUNT(&sampler->online))) : now;
 }
 

@@ -21,8 +21,8 @@ struct births {
 
 void births_begin(struct births *births, struct mtl_process *process);
 
-/* Adds the faults since the last call to the series, and sets how often the BPF program tells one,
- * in parts of how often it may where mtld is not over its own bound. */
+/* Adds the faults since the last call to the series, and sets how often the BPF program tells one.
+ * share: of how often that would be (0..1], where mtld is over its own bound. */
 void births_note(struct births *births, struct mtl_process *process, double moment, double share,
 	struct observation_store *store);
 

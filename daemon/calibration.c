@@ -11,8 +11,8 @@
  *     clock moments again, while the kernel times the program that keeps the clock
  *     hot   quads on the spinning line         -> exactly one trap a slot; what a trap costs it
  *
- * What a quad costs is all that was taken from the child, but for what is taken anyway and for the
- * moments that fell into one under way, by the quads there were: an interrupt or a trap of a virtual
+ * What a quad costs is all that was taken from the child, but for what is taken anyway and for
+ * moments that armed nothing, by the quads there were: an interrupt or a trap of a virtual
  * machine may be one gap or several. Of hot quads what cold ones cost is taken off, and the rest is
  * that of the traps: at least the time from one to the next on the child's own clock, where the
  * armer's work between is missing.
@@ -53,7 +53,6 @@
 #define DEADLINE 5e-4     /* of quads that are not touched */
 #define HOT_DEADLINE 2e-3 /* of quads that are: long, so that a busy machine does not end them */
 #define MOMENTS 1000 /* a second */
-#define HOT_MOMENTS 500 /* few, so that few fall into a watch under way */
 #define CODE_SAMPLES 5000 /* a second */
 #define CODE_COOKIE ((MTL_EVENTS - 1) * MTL_CPUS_MAX) /* slots that nobody looks at */
 #define TIMES 4096
@@ -261,7 +260,7 @@ static void run_phase(struct bench *bench, volatile uint64_t *line, unsigned slo
 	sampler_counts(bench->sampler, INDEX, &before);
 	now = before;
 	slice = slice_begin(bench, &now);
-	pace(bench, hot ? HOT_MOMENTS : MOMENTS);
+	pace(bench, MOMENTS);
 	while (wants_more(line, now.arms - before.arms, source_now() - begin, span)) {
 		while (line && sampler_offer(bench->sampler, INDEX, &candidate) == 0)
 			;

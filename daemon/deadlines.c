@@ -82,7 +82,7 @@ double deadlines_mean(const struct deadlines *deadlines)
 	return candidate_deadline_mean(&deadlines->now);
 }
 
-/* Of the watches that the budget pays for. */
+/* For the watches that the budget pays for. */
 static bool takes_too_long(const struct deadlines *deadlines)
 {
 	return deadlines_mean(deadlines) * deadlines->watches > OCCUPIED;
@@ -96,18 +96,6 @@ static bool costs_too_much(const struct deadlines *deadlines)
 	return timed / (1 + timed) > deadlines->now.lean;
 }
 
-/* The least lean with which they are not. */
-static double least_lean(struct deadlines *deadlines, bool (*is_too_long)(const struct deadlines *))
-{
-	double low = 0, high = 1;
-
-	for (unsigned i = 0; i < LEAN_STEPS; i++) {
-		deadlines->now.lean = (low + high) / 2;
-		*(is_too_long(deadlines) ? &low : &high) = deadlines->now.lean;
-	}
-	return deadlines->now.lean;
-}
-
 void deadlines_price(struct deadlines *deadlines, double timed, double fixed, double max_overhead)
 {
 	deadlines->timed = timed / fmax(fixed, 1e-6);
@@ -117,13 +105,15 @@ void deadlines_price(struct deadlines *deadlines, double timed, double fixed, do
 
 void deadlines_afford(struct deadlines *deadlines, double watches)
 {
-	double crowded, dear;
+	double *lean = &deadlines->now.lean, low = 0, high = 1;
 
 	deadlines->watches = watches;
-	crowded = least_lean(deadlines, takes_too_long);
-	dear = least_lean(deadlines, costs_too_much);
-	deadlines->now.lean = fmax(crowded, dear);
-	deadlines->short_of_time = crowded > CROWDED;
+	*lean = CROWDED;
+	deadlines->short_of_time = takes_too_long(deadlines);
+	for (unsigned i = 0; i < LEAN_STEPS; i++) {
+		*lean = (low + high) / 2;
+		*(takes_too_long(deadlines) || costs_too_much(deadlines) ? &low : &high) = *lean;
+	}
 }
 
 bool deadlines_due(struct deadlines *deadlines)

@@ -12,8 +12,8 @@
  *     moments a second = pace / (1 - pace x how long a watch lasts)
  *
  * for a watch occupies its process until its deadline, and the moment after that comes as late as any.
- * (The armer's own switches are in what an arm and a trap cost.) Moments that found no candidate are not made up for: a pace raised by them would overshoot as soon
- * as there are candidates again. The least pace only keeps the governor learning; it is low enough
+ * (The armer's own switches are in what an arm and a trap cost.) Moments that found no candidate are
+ * not made up for: a pace raised by them would overshoot as soon as there are candidates again. The least pace only keeps the governor learning; it is low enough
  * for the budget even where one watch costs milliseconds.
  *
  * The pace changes about once a second and by smoothed averages only, so it does not follow what
@@ -101,7 +101,8 @@ static double time_cost(const struct governor_prices *prices, const struct sampl
 	return delta->armed_ns / 1e9 * prices->watched + switches * prices->switch_on;
 }
 
-static double cost_of(const struct governor *governor, const struct governor_prices *prices,
+/* All but the time cost. */
+static double fixed_cost(const struct governor *governor, const struct governor_prices *prices,
 	const struct sampler_counts *delta)
 {
 	double open_switches = governor->close_between ? 0 : delta->switches;
@@ -109,7 +110,7 @@ static double cost_of(const struct governor *governor, const struct governor_pri
 	return delta->arms * (prices->arm + (governor->close_between ? prices->open : 0)) +
 		delta->hits * prices->trap +
 		(delta->busy + delta->starved + delta->woken) * prices->moment +
-		time_cost(prices, delta) + open_switches * prices->switch_open;
+		open_switches * prices->switch_open;
 }
 
 /* Switches are counted while the clock runs; where it rested all the time nothing is learnt of them. */
@@ -133,7 +134,8 @@ static double smooth(double old, double value)
 void governor_update(struct governor *governor, const struct governor_prices *prices,
 	const struct sampler_counts *delta, double cpu_seconds, double max_overhead, double share)
 {
-	double cost = cost_of(governor, prices, delta), arms = delta->arms;
+	double fixed = fixed_cost(governor, prices, delta), timed = time_cost(prices, delta);
+	double cost = fixed + timed, arms = delta->arms;
 	double beside = delta->samples * prices->sample + delta->switches * prices->clock;
 	double budget = MARGIN * max_overhead * share;
 
@@ -149,10 +151,9 @@ void governor_update(struct governor *governor, const struct governor_prices *pr
 		return;
 	}
 	governor->cost = smooth(governor->cost, cost / arms);
-	governor->fixed = smooth(governor->fixed, (cost - time_cost(prices, delta)) / arms);
+	governor->fixed = smooth(governor->fixed, fixed / arms);
 	if (delta->armed_ns > ARMED_LEAST)
-		governor->timed = smooth(governor->timed,
-			time_cost(prices, delta) / (delta->armed_ns / 1e9));
+		governor->timed = smooth(governor->timed, timed / (delta->armed_ns / 1e9));
 	governor->watches = budget / governor->cost;
 	governor->pace = bounded(governor->watches, share);
 }

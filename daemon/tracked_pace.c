@@ -61,28 +61,31 @@ static struct sampler_counts since_settled(const struct tracked *tracked)
 }
 
 /* By all samples since it has been tracked. */
-static void begin_string_cost(struct tracked *tracked)
+static void begin_string_cost(struct tracked *tracked, const struct mtl_clock_samples clock[2])
 {
-	struct sampler_counts delta = since_settled(tracked);
-
 	tracked->string_cost = (struct string_cost){0};
-	string_cost_note_unwatched(&tracked->string_cost, delta.clock[0].all,
-	        delta.clock[0].strings, tracked->instrument->calibration.string_loss);
-	string_cost_note(&tracked->string_cost, delta.clock[1].all, delta.clock[1].strings);
+	string_cost_note_unwatched(&tracked->string_cost, clock[0].all, clock[0].strings,
+	        tracked->instrument->calibration.string_loss);
+	string_cost_note(&tracked->string_cost, clock[1].all, clock[1].strings);
 }
 
 /* Some milliseconds of its time tell how often a process switches, and with that what a watch
- * costs; what strings cost is learnt from the first watches, and counts at once. */
+ * costs; what strings cost is learnt meanwhile and from the first watches, and counts at once. */
 void tracked_begin(struct tracked *tracked)
 {
 	struct governor_prices prices = governor_prices(&tracked->instrument->calibration);
-	struct sampler_counts delta = since_settled(tracked);
-	double seconds = (int64_t)delta.cpu_ns / 1e9, switches = delta.switches / seconds;
+	struct sampler_counts delta;
+	double seconds, switches;
 
-	if (tracked->settled_once || seconds < BEGIN_SECONDS)
+	if (tracked->settled_once)
 		return;
+	delta = since_settled(tracked);
+	seconds = (int64_t)delta.cpu_ns / 1e9;
+	if (seconds < BEGIN_SECONDS)
+		return;
+	switches = delta.switches / seconds;
 	tracked->begun = true;
-	begin_string_cost(tracked);
+	begin_string_cost(tracked, delta.clock);
 	prices.watched = tracked->instrument->calibration.string_loss *
 	                 string_cost_expected(&tracked->string_cost);
 	deadlines_price(&tracked->deadlines, governor_timed(&prices, switches),
